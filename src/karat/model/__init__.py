@@ -1,0 +1,1 @@
+"""The nouns of karat. Nothing here reads a file, draws a random number or prints."""

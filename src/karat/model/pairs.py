@@ -1,0 +1,52 @@
+"""Gold and predictions side by side, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+CodeArray = npt.NDArray[np.int32]
+BoolArray = npt.NDArray[np.bool_]
+
+G = TypeVar("G")
+P = TypeVar("P")
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """A column to slice, cluster or group by, dictionary-encoded. Code -1 is a missing value."""
+
+    name: str
+    codes: CodeArray
+    levels: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, keep: BoolArray) -> Facet:
+        """The same facet over the kept items."""
+        return Facet(self.name, self.codes[keep], self.levels)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs(Generic[G, P]):
+    """Everything paired: `gold` and `pred` are bundles of columns that the task owns.
+
+    `item` names what one row is (text, question, image); `cluster` says which items belong
+    together and are resampled together, None where every item stands alone.
+    """
+
+    n: int
+    gold: G
+    pred: P
+    ids: Sequence[str]
+    item: str = "item"
+    facets: Mapping[str, Facet] = field(default_factory=dict)
+    cluster: Facet | None = None
+    weights: FloatArray | None = None

@@ -1,0 +1,235 @@
+"""The Report: the only thing presenters see, and what `--json` prints. Shape 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from karat.model.problem import Problem
+from karat.model.signature import Signature
+
+SCHEMA = 1
+
+
+class Score(msgspec.Struct, frozen=True, kw_only=True):
+    """One number with its interval.
+
+    `value` is None where the metric is undefined, and `reason` says why; low and high are None
+    where there is no interval, and `no_interval` says why. `n` counts the items behind the number,
+    `clusters` the independent units that the interval rests on.
+    """
+
+    name: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    se: float | None = None
+    method: str = ""
+    unit: str = "item"
+    clusters: int | None = None
+    design_effect: float | None = None
+    chance: float | None = None
+    better: str = "higher"
+    scale: str = "fraction"
+    near: float | None = None
+    main: bool = False
+    group: str = ""
+    reason: str = ""
+    no_interval: str = ""
+    formula: str = ""
+    reference: str = ""
+
+
+class SliceScore(msgspec.Struct, frozen=True, kw_only=True):
+    """One metric in one slice, and how it differs from the rest of the data."""
+
+    name: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    difference: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
+    p: float | None = None
+    q: float | None = None
+    reason: str = ""
+
+
+class Slice(msgspec.Struct, frozen=True, kw_only=True):
+    """All metrics of one slice: `field` is what was sliced by, `level` the value."""
+
+    field: str
+    level: str
+    n: int
+    clusters: int | None = None
+    scores: list[SliceScore] = []
+
+
+class Input(msgspec.Struct, frozen=True, kw_only=True):
+    """One file that was read."""
+
+    role: str
+    name: str
+    digest: str
+    records: int | None = None
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """A small table of the task's own. `kind` tells presenters how to draw it ("confusion")."""
+
+    name: str
+    title: str
+    columns: list[str]
+    rows: list[list[Any]]
+    kind: str = "plain"
+    note: str = ""
+
+
+class Series(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of a curve; `size` holds the weight of each point where that means something."""
+
+    name: str
+    x: list[float]
+    y: list[float]
+    size: list[float] = []
+
+
+class Curve(msgspec.Struct, frozen=True, kw_only=True):
+    """A picture's data: reliability, precision-recall."""
+
+    name: str
+    title: str
+    x: str
+    y: str
+    series: list[Series]
+    kind: str = "line"
+    note: str = ""
+
+
+class Example(msgspec.Struct, frozen=True, kw_only=True):
+    """One item with its story: why it lost points. `fields` is what to show, in order."""
+
+    id: str
+    record: int
+    score: float | None
+    why: str
+    fields: dict[str, Any] = {}
+    line: int | None = None
+    kind: str = ""
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """One metric of one system against the baseline, on the same items."""
+
+    name: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    adjusted_p: float | None = None
+    test: str = ""
+    smallest_seen: float | None = None
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+    reason: str = ""
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """One system against the baseline."""
+
+    system: str
+    baseline: str
+    differences: list[Difference] = []
+    sentence: str = ""
+
+
+class Gate(msgspec.Struct, frozen=True, kw_only=True):
+    """A requirement and how it went."""
+
+    rule: str
+    passed: bool
+    value: float | None
+    text: str
+
+
+class Report(msgspec.Struct, kw_only=True):
+    """Everything one run found.
+
+    Scores can be read by name: `report["f1_macro"].low`, or `report.f1_macro` for the value.
+    """
+
+    schema: int = SCHEMA
+    kind: Literal["score", "compare", "stress"] = "score"
+    task: str = ""
+    title: str = ""
+    item: str = "item"
+    n: int = 0
+    clusters: int | None = None
+    unit: str = "item"
+    n_effective: float | None = None
+    scores: list[Score] = []
+    slices: list[Slice] = []
+    comparisons: list[Comparison] = []
+    tables: list[Table] = []
+    curves: list[Curve] = []
+    examples: list[Example] = []
+    gates: list[Gate] = []
+    problems: list[Problem] = []
+    problem_counts: dict[str, int] = {}
+    inputs: list[Input] = []
+    notes: list[str] = []
+    signature: Signature = msgspec.field(default_factory=Signature)
+
+    def __getitem__(self, name: str) -> Score:
+        for score in self.scores:
+            if score.name == name:
+                return score
+        raise KeyError(name)
+
+    def __getattr__(self, name: str) -> float | None:
+        # Only called when the Struct has no such field: `report.accuracy`.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        for score in self.scores:
+            if score.name == name:
+                return score.value
+        known = ", ".join(s.name for s in self.scores[:12])
+        raise AttributeError(f"no score named {name!r}; there are {known} ...")
+
+    def __iter__(self) -> Iterator[Score]:
+        return iter(self.scores)
+
+    @property
+    def ok(self) -> bool:
+        """Whether every gate was passed."""
+        return all(gate.passed for gate in self.gates)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON document as Python values."""
+        result: dict[str, Any] = msgspec.to_builtins(self)
+        return result
+
+    def to_json(self, indent: int = 2) -> str:
+        """The JSON document, full precision."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=indent).decode()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Report:
+        """The Report that `to_json` wrote."""
+        return msgspec.json.decode(text, type=cls)
+
+    def to_pandas(self) -> Any:
+        """The scores as a pandas data frame, where pandas is installed."""
+        import pandas as pd
+
+        return pd.DataFrame([msgspec.to_builtins(s) for s in self.scores])
+
+    def to_polars(self) -> Any:
+        """The scores as a polars data frame, where polars is installed."""
+        import polars as pl
+
+        return pl.DataFrame([msgspec.to_builtins(s) for s in self.scores], infer_schema_length=None)

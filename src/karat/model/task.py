@@ -1,0 +1,175 @@
+"""What a task is: a card that costs nothing to read, and the object that does the work.
+
+A task is one folder in `karat/tasks/`. Its `__init__.py` holds `CARDS`, a tuple of `Card`s, and
+imports nothing heavy, so that listing, help and detection stay instant. `Card.load()` imports the
+module that holds the `Task`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from karat.model.problem import Problems
+
+if TYPE_CHECKING:
+    from karat.model.evidence import Evidence
+    from karat.model.metric import Metric
+    from karat.model.pairs import Pairs
+    from karat.model.report import Curve, Example, Table
+
+Kind = Literal["text", "int", "float", "flag", "path"]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of a task: it becomes a flag of `karat score` and a keyword of `karat.score`.
+
+    `signature` says that it can change a score, so that it belongs into the signature whenever it
+    differs from its default.
+    """
+
+    name: str
+    help: str
+    default: Any = None
+    kind: Kind = "text"
+    choices: tuple[str, ...] = ()
+    many: bool = False
+    signature: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Peek:
+    """The first look at an input: its name, what kind of file it is and what its first record says.
+
+    `shape` is "lines" (JSONL), "list" or "object" (JSON), "xml", "table" (tab-separated), "text",
+    "pickle", "binary" or "folder". `first` is the first decoded record of lines or list, the
+    object's own keys for an object (values may be cut off and are then missing), the cells of the first line of
+    a table. `head` is the first 64 kB of the content, decompressed.
+    """
+
+    name: str
+    shape: str
+    head: bytes
+    first: Any = None
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of the first record, empty where it is no object."""
+        return frozenset(self.first) if isinstance(self.first, Mapping) else frozenset()
+
+
+class Source(Protocol):
+    """An input: a file, standard input, a folder or rows in memory. `read.source` makes them."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def rows(self) -> Sequence[Any] | None: ...
+    def peek(self) -> Peek: ...
+    def data(self) -> bytes: ...
+    def blocks(self) -> Iterator[bytes]: ...
+    def digest(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a run configuration says about the data, for the checks that need it."""
+
+    class_names: tuple[str, ...] | None = None
+    numeric: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    embeddings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to read: the two sides, the task's options, and the fields wanted from the records.
+
+    `by`, `cluster` and `weights` name fields (`meta.channel`) or computed ones of the task.
+    `purpose` is "check" where nothing will be scored: then predictions may be missing.
+    """
+
+    gold: tuple[Source, ...]
+    predictions: tuple[Source, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    by: tuple[str, ...] = ()
+    cluster: str | None = None
+    weights: str | None = None
+    declared: Declared = field(default_factory=Declared)
+    purpose: Literal["score", "check"] = "score"
+
+
+@dataclass(frozen=True, slots=True)
+class Official:
+    """Which script a task's numbers equal, for `karat tasks`, the signature and the docs."""
+
+    name: str
+    version: str
+    exact: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """The light face of a task.
+
+    `recognise(gold, predictions)` returns what it saw ("text and label, probabilities") or None.
+    `computed` maps a computed field to its description. `config_name` is the task's name in a run
+    configuration, for the tasks that have prediction caches. `sample` names the folder in
+    `karat/samples/` and its two files.
+    """
+
+    name: str
+    title: str
+    summary: str
+    item: str
+    layout: str
+    recognise: Callable[[Peek, Peek | None], str | None]
+    module: str
+    attribute: str = "TASK"
+    options: tuple[Option, ...] = ()
+    computed: Mapping[str, str] = field(default_factory=dict)
+    config_name: str | None = None
+    official: Official | None = None
+    sample: tuple[str, ...] = ()
+    exemptions: Mapping[str, str] = field(default_factory=dict)
+
+    def load(self) -> Task:
+        """The task itself. Imports what it needs."""
+        task: Task = getattr(importlib.import_module(self.module), self.attribute)
+        return task
+
+
+class Task(Protocol):
+    """What every task can do. Each method is a function from values to values."""
+
+    def read(self, card: Card, request: Request, problems: Problems) -> Pairs[Any, Any] | None:
+        """Paired columns, or None where the inputs are too broken to pair. Collects all problems."""
+
+    def measure(self, pairs: Pairs[Any, Any], options: Mapping[str, Any]) -> Sequence[Evidence]:
+        """What each item contributes."""
+
+    def metrics(self, pairs: Pairs[Any, Any], options: Mapping[str, Any]) -> Sequence[Metric]:
+        """The metrics that this data allows, in the order of the report."""
+
+    def official(
+        self, pairs: Pairs[Any, Any], evidence: Sequence[Evidence], options: Mapping[str, Any]
+    ) -> Mapping[str, float]:
+        """Scores summed as the official script sums them; they replace the shown values."""
+
+    def views(
+        self, pairs: Pairs[Any, Any], evidence: Sequence[Evidence], options: Mapping[str, Any]
+    ) -> tuple[list[Table], list[Curve]]:
+        """The task's own tables and curves: confusion matrix, reliability."""
+
+    def examples(
+        self, pairs: Pairs[Any, Any], evidence: Sequence[Evidence], options: Mapping[str, Any], most: int
+    ) -> list[Example]:
+        """The worst items, each with why it lost."""
+
+
+def names(cards: Iterable[Card]) -> list[str]:
+    """Their names, for messages and completion."""
+    return [card.name for card in cards]
