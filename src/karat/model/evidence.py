@@ -14,7 +14,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from karat.model.pairs import BoolArray, CodeArray, Facet, FloatArray, IntArray
+from karat.model.pairs import CodeArray, Facet, FloatArray, IntArray, Which
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,24 @@ class Table:
         return out
 
 
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A dense matrix of rows x cells: for a few real-valued columns, one row an item."""
+
+    layout: Layout
+    matrix: FloatArray
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.matrix)
+
+
 class Evidence(Protocol):
     """What every kind of evidence has.
 
     `unit` is what one row of evidence is and what is drawn where there are no clusters.
-    `take` keeps the items of a slice; `keep` is a mask over the items of the pairs.
+    `take` chooses items: a mask, or indices in any order and with repeats.
     """
 
     @property
@@ -74,7 +87,7 @@ class Evidence(Protocol):
     def n(self) -> int: ...
     @property
     def cluster(self) -> Facet | None: ...
-    def take(self, keep: BoolArray) -> Self: ...
+    def take(self, which: Which) -> Self: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +95,11 @@ class Counts:
     """Additive evidence: item i contributes row `codes[i]` of `table` (row i where codes is None).
 
     `exact` says that all values are integers, so that totals are exact in any order.
-    `item` maps a unit to its item where units are not the items themselves (a metric over terms
-    or groups); `take` then keeps the units whose item is kept.
     `weights` are importance weights of the units.
     """
 
     name: str
-    table: Table
+    table: Table | Columns
     codes: CodeArray | None = None
     cluster: Facet | None = None
     weights: FloatArray | None = None
@@ -104,15 +115,15 @@ class Counts:
         """The names of the cells."""
         return self.table.layout
 
-    def take(self, keep: BoolArray) -> Counts:
-        """The evidence of the kept items alone."""
+    def take(self, which: Which) -> Counts:
+        """The evidence of the chosen items alone."""
         codes = np.arange(self.table.rows, dtype=np.int32) if self.codes is None else self.codes
         return Counts(
             self.name,
             self.table,
-            codes[keep],
-            None if self.cluster is None else self.cluster.take(keep),
-            None if self.weights is None else self.weights[keep],
+            codes[which],
+            None if self.cluster is None else self.cluster.take(which),
+            None if self.weights is None else self.weights[which],
             self.exact,
         )
 

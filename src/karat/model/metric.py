@@ -106,13 +106,15 @@ class Smooth:
 class Scored:
     """What an event metric gives for one set of weights.
 
-    `values` has an entry a name; `influence[c]` is d values[c] / d weight of each unit at weight 1,
-    None where there is no such derivative (then the interval comes from the bootstrap, or, where
-    `no_interval` says why, there is none).
+    `values` has an entry a name; `influence[c]` is (weight of the unit) * d values[c] / d weight
+    for each unit, None where there is no such derivative (then the interval comes from the
+    bootstrap, or, where `no_interval` says why, there is none). `chance`, where it is given, is
+    what a perfect model of this size would get.
     """
 
     values: FloatArray
-    influence: list[FloatArray] | None = None
+    influence: list[FloatArray | None] | None = None
+    chance: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,9 @@ IntArray = npt.NDArray[np.int64]
 CodeArray = npt.NDArray[np.int32]
 BoolArray = npt.NDArray[np.bool_]
 
+Which = BoolArray | IntArray
+"""A choice of items: a mask over them, or their indices (in any order, with repeats)."""
+
 G = TypeVar("G")
 P = TypeVar("P")
 
@@ -29,9 +32,9 @@ class Facet:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def take(self, keep: BoolArray) -> Facet:
-        """The same facet over the kept items."""
-        return Facet(self.name, self.codes[keep], self.levels)
+    def take(self, which: Which) -> Facet:
+        """The same facet over the chosen items."""
+        return Facet(self.name, self.codes[which], self.levels)
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,6 +171,7 @@ class Report(msgspec.Struct, kw_only=True):
     clusters: int | None = None
     unit: str = "item"
     n_effective: float | None = None
+    level: float | None = 0.95
     scores: list[Score] = []
     slices: list[Slice] = []
     comparisons: list[Comparison] = []

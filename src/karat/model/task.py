@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from karat.model.problem import Problems
+from karat.model.problem import Problem, Problems
 
 if TYPE_CHECKING:
     from karat.model.evidence import Evidence
@@ -72,6 +72,7 @@ class Source(Protocol):
     def data(self) -> bytes: ...
     def blocks(self) -> Iterator[bytes]: ...
     def digest(self) -> str: ...
+    def check(self, extensions: Sequence[str] = ()) -> list[Problem]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,20 @@ class Official:
     exact: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Converter:
+    """One direction of `karat convert`: a function `module:attribute` from format to format.
+
+    It is called as `convert(inputs, output, options, problems)` with paths, and loaded only then.
+    """
+
+    source: str
+    target: str
+    module: str
+    attribute: str
+    help: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     """The light face of a task.
@@ -118,7 +133,8 @@ class Card:
     `recognise(gold, predictions)` returns what it saw ("text and label, probabilities") or None.
     `computed` maps a computed field to its description. `config_name` is the task's name in a run
     configuration, for the tasks that have prediction caches. `sample` names the folder in
-    `karat/samples/` and its two files.
+    `karat/samples/` and its two files. `exemptions` names the contract tests that the task's
+    official definition cannot hold, each with the reason.
     """
 
     name: str
@@ -134,6 +150,7 @@ class Card:
     config_name: str | None = None
     official: Official | None = None
     sample: tuple[str, ...] = ()
+    converters: tuple[Converter, ...] = ()
     exemptions: Mapping[str, str] = field(default_factory=dict)
 
     def load(self) -> Task:
@@ -158,6 +175,12 @@ class Task(Protocol):
         self, pairs: Pairs[Any, Any], evidence: Sequence[Evidence], options: Mapping[str, Any]
     ) -> Mapping[str, float]:
         """Scores summed as the official script sums them; they replace the shown values."""
+
+    def notes(self, pairs: Pairs[Any, Any], options: Mapping[str, Any]) -> list[str]:
+        """What the reader of the report should know: what was decided, left out or assumed."""
+
+    def definitions(self, options: Mapping[str, Any]) -> Mapping[str, str]:
+        """Choices that papers leave open, for the signature: bins of ECE, what macro runs over."""
 
     def views(
         self, pairs: Pairs[Any, Any], evidence: Sequence[Evidence], options: Mapping[str, Any]

@@ -1,0 +1,203 @@
+"""The Python face of karat."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from karat.errors import DataError, UsageError
+from karat.model.problem import Problem, Problems
+from karat.model.report import Input, Report
+from karat.model.task import Card, Request
+from karat.read.source import Source
+from karat.run import detect
+
+SEED = 12345
+
+Say = Callable[[str], None]
+Progress = Callable[[str, int, "int | None"], None]
+
+
+class Check(msgspec.Struct, kw_only=True):
+    """What `check` found. `hidden` counts, by code, the problems past the first 20 of a file."""
+
+    schema: int = 1
+    task: str = ""
+    ok: bool = True
+    counts: dict[str, int] = {}
+    problems: list[Problem] = []
+    hidden: dict[str, int] = {}
+    inputs: list[Input] = []
+
+    @property
+    def errors(self) -> int:
+        """How many errors there are."""
+        return self.counts.get("error", 0)
+
+
+def _silent(text: str) -> None:
+    """The default of `say`."""
+
+
+def score(
+    gold: Any,
+    predictions: Any = None,
+    *,
+    task: str | None = None,
+    by: str | Sequence[str] = (),
+    cluster: str | None = None,
+    weights: str | None = None,
+    bootstrap: int = 0,
+    level: float | None = 0.95,
+    seed: int = SEED,
+    require: str | Sequence[str] = (),
+    gate: Literal["value", "bound"] = "value",
+    options: Mapping[str, Any] | None = None,
+    examples: int = 0,
+    say: Say | None = None,
+    progress: Progress | None = None,
+    **more: Any,
+) -> Report:
+    """Returns the Report of predictions weighed against gold.
+
+    `gold` and `predictions` are paths (a comma list for several files, "-" for standard input),
+    lists of records, or pandas, polars and Arrow tables; predictions may be left out where gold
+    carries its own. Task options are given as keywords or in `options`. `level=None` leaves the
+    intervals out. Raises DataError, with all problems, where the inputs have errors.
+    """
+    from karat.run import pipeline
+
+    card, request = _prepare(
+        gold,
+        predictions,
+        task,
+        {**(options or {}), **more},
+        say or _silent,
+        progress,
+        by=(by,) if isinstance(by, str) else tuple(by),
+        cluster=cluster,
+        weights=weights,
+    )
+    settings = pipeline.RunSettings(
+        level=level,
+        bootstrap=bootstrap,
+        seed=seed,
+        require=(require,) if isinstance(require, str) else tuple(require),
+        gate=gate,
+        examples=examples,
+    )
+    return pipeline.score(card, request, settings)
+
+
+def check(
+    gold: Any,
+    predictions: Any = None,
+    *,
+    task: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    say: Say | None = None,
+    progress: Progress | None = None,
+    allow_code: bool = False,
+    **more: Any,
+) -> Check:
+    """Returns every problem of the inputs; nothing is scored.
+
+    `gold` may also be the path of a run configuration: then everything that run would read is
+    checked, the configuration itself included.
+    """
+    from karat.run import configuration, pipeline
+
+    problems = Problems()
+    if predictions is None and task is None and configuration.is_configuration(gold):
+        inputs, name = configuration.check_configuration(gold, problems, allow_code=allow_code)
+        return _checked(name, problems, inputs)
+    try:
+        card, request = _prepare(
+            gold,
+            predictions,
+            task,
+            {**(options or {}), **more},
+            say or _silent,
+            progress,
+            purpose="check",
+        )
+    except DataError as stopped:
+        return _checked("", stopped.problems, [])
+    card.load().read(card, request, problems)
+    return _checked(card.name, problems, pipeline.inputs_of(request))
+
+
+def _checked(task: str, problems: Problems, inputs: list[Input]) -> Check:
+    counts = {level: problems.count(level) for level in ("error", "warning", "note")}
+    hidden: dict[str, int] = {}
+    for (code, _), more in problems.hidden().items():
+        hidden[code] = hidden.get(code, 0) + more
+    return Check(
+        task=task,
+        ok=not problems.errors,
+        counts=counts,
+        problems=list(problems),
+        hidden=hidden,
+        inputs=inputs,
+    )
+
+
+def _prepare(
+    gold: Any,
+    predictions: Any,
+    task: str | None,
+    options: Mapping[str, Any],
+    say: Say,
+    progress: Progress | None,
+    **fields: Any,
+) -> tuple[Card, Request]:
+    """The task and the request that the arguments mean."""
+    left, right = _sources(gold, progress), _sources(predictions, progress)
+    card = detect.choose(left, right, task, say)
+    return card, Request(left, right, options=_known_options(card, options), **fields)
+
+
+def _sources(thing: Any, progress: Progress | None) -> tuple[Source, ...]:
+    """The inputs of one side. A path may be a comma list."""
+    if thing is None:
+        return ()
+    several = isinstance(thing, str) and "," in thing and not os.path.exists(thing)
+    parts = thing.split(",") if several else [thing]
+    return tuple(_source(part, progress) for part in parts)
+
+
+def _source(thing: Any, progress: Progress | None) -> Source:
+    """One input, which says how far it has been read."""
+    made = Source.of(thing)
+    if progress is not None and made.rows is None:
+        name, total = made.name, None
+        if isinstance(thing, (str, os.PathLike)) and os.path.isfile(thing):
+            total = os.path.getsize(thing)
+        made.on_bytes = lambda done: progress(name, done, total)
+    return made
+
+
+def _known_options(card: Card, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, if the task has all of them and their values are among the choices."""
+    known = {option.name: option for option in card.options}
+    for name, value in options.items():
+        if name not in known:
+            raise UsageError(
+                f"{card.name} has no option {name!r}",
+                help=f"it has {', '.join(sorted(known)) or 'none'}",
+            )
+        choices = known[name].choices
+        given = value if isinstance(value, (list, tuple)) else (value,)
+        for one in given:
+            if choices and one is not None and one not in choices:
+                raise UsageError(f"{name} cannot be {one!r}", help=f"choose from {', '.join(choices)}")
+    return {
+        name: (tuple(value) if isinstance(value, (list, tuple)) else (value,))
+        if known[name].many
+        else value
+        for name, value in options.items()
+        if value is not None and value != ()
+    }

@@ -1,0 +1,62 @@
+"""`karat check`: what is wrong with the files."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from karat.cli.command import Command, speaker
+from karat.cli.fields import complete_task
+from karat.present.problems import counted, problem_lines
+from karat.present.progress import meter
+from karat.present.style import Style
+
+if TYPE_CHECKING:
+    from karat.api import Check
+
+
+@click.command(cls=Command, name="check")
+@click.argument("gold", type=click.Path())
+@click.argument("predictions", type=click.Path(), required=False)
+@click.option("--task", shell_complete=complete_task, help="The task; detected when left out.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON document.")
+@click.option("--quiet", is_flag=True, help="Print the problems and nothing else.")
+def command(
+    gold: str, predictions: str | None, task: str | None, as_json: bool, quiet: bool
+) -> int:
+    """Find what is wrong with GOLD and PREDICTIONS, or with a run configuration given as GOLD.
+
+    Nothing is scored. The exit status is 2 if there are errors; warnings do not change it.
+    """
+    from karat import api
+
+    bar = meter(quiet)
+    try:
+        found = api.check(gold, predictions, task=task, say=speaker(quiet), progress=bar)
+    finally:
+        if bar is not None:
+            bar.clear()
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        return 0 if found.ok else 2
+    style = Style.of(sys.stdout)
+    lines = problem_lines(found.problems, found.hidden, style)
+    if not quiet:
+        lines.append(_verdict(found, style))
+    if lines:
+        click.echo("\n".join(lines), color=style.colour)
+    return 0 if found.ok else 2
+
+
+def _verdict(found: Check, style: Style) -> str:
+    """One line: what was checked and how it stands."""
+    records = [f"{i.records:,}" for i in found.inputs if i.records is not None]
+    sizes = f", {' and '.join(records)} records" if records else ""
+    checked = f"{found.task or 'checked'}{sizes}"
+    if not any(found.counts.values()):
+        return f"{style.paint('ok', 'good')}: {checked}, no problems"
+    word = style.paint("ok", "good") if found.ok else style.paint("not ok", "bad")
+    return f"{word}: {checked}, {counted(found.counts)}"

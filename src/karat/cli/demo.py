@@ -1,0 +1,100 @@
+"""`karat demo`: every task at work on the samples that karat brings along."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from importlib import resources
+from pathlib import Path
+
+import click
+import msgspec
+
+from karat import tasks
+from karat.cli.command import Command
+from karat.cli.fields import complete_task
+from karat.errors import UsageError
+from karat.model.report import Report
+from karat.model.task import Card
+from karat.present import jsonfile
+from karat.present.style import Style
+from karat.present.widths import WIDTH, width
+
+
+@click.command(cls=Command, name="demo")
+@click.argument("task", required=False, shell_complete=complete_task)
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("karat-demo"),
+    show_default=True,
+    metavar="DIR",
+    help="Where to write.",
+)
+def command(task: str | None, folder: Path) -> int:
+    """Score the built-in samples of TASK, or of every task, and write their reports to a folder.
+
+    The sample files are copied there too, so that every command shown can be run again.
+    """
+    cards = tasks.cards() if task is None else (tasks.card(task),)
+    cards = tuple(card for card in cards if card.sample)
+    if not cards:
+        raise UsageError("there are no samples" + (f" of {task}" if task else ""))
+    written = [path for card in cards for path in _show(card, folder)]
+    click.echo(f"wrote to {folder.resolve()}:")
+    for path in written:
+        click.echo(f"  {path.relative_to(folder)}")
+    return 0
+
+
+def _show(card: Card, folder: Path) -> list[Path]:
+    """The files written for one task, after `karat score` itself printed its page."""
+    from karat.cli import score
+
+    home, gold, predictions, *more = card.sample
+    own = folder / card.name
+    own.mkdir(parents=True, exist_ok=True)
+    sample = resources.files("karat.samples").joinpath(home)
+    files = [_put(own / name, sample.joinpath(name).read_bytes()) for name in (gold, predictions)]
+    result = own / "report.json"
+    _refuse_foreign(result)
+    words = [*map(str, files), *more, "--out", str(result)]
+    style = Style.of(sys.stdout)
+    click.echo(style.paint(_command_line(words), "strong"), color=style.colour)
+    # Its remarks would repeat what the end of the demo says.
+    with score.command.make_context("score", [*words, "--quiet"]) as context:
+        score.command.invoke(context)
+    click.echo("\n" + "-" * WIDTH + "\n")
+    return [*files, result]
+
+
+def _command_line(words: list[str]) -> str:
+    """The command as one would type it, over several lines where it is long."""
+    line = "$ karat score"
+    lines = []
+    for word in map(shlex.quote, words):
+        if width(f"{line} {word} \\") > WIDTH:
+            lines.append(line + " \\")
+            line = "   "
+        line += " " + word
+    return "\n".join([*lines, line])
+
+
+def _put(path: Path, content: bytes) -> Path:
+    """The path, which now holds the content; another file of that name is never overwritten."""
+    if path.exists() and path.read_bytes() != content:
+        raise UsageError(f"{path} exists and holds something else", help="choose another --out folder")
+    jsonfile.write_atomically(path, content)
+    return path
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Return if nothing is there, or a report that an earlier demo wrote."""
+    if not path.exists():
+        return
+    try:
+        Report.from_json(path.read_bytes())
+    except (msgspec.DecodeError, OSError) as error:
+        message = f"{path} exists and is no report of karat"
+        raise UsageError(message, help="choose another --out folder") from error

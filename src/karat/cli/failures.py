@@ -1,0 +1,84 @@
+"""Whatever goes wrong, as a message a person can act on, and as JSON where that was asked for."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+
+import click
+import msgspec
+
+from karat.errors import DataError, KaratError
+from karat.present.problems import counted, merged, problem_lines
+from karat.present.style import Style
+from karat.present.widths import clean
+
+STATUS = 2
+
+
+def show(error: Exception, *, as_json: bool, debug: bool) -> int:
+    """The exit status, after the error was told on stderr (and as a document on stdout)."""
+    if debug:
+        traceback.print_exception(error, file=sys.stderr)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+        return STATUS
+    if isinstance(error, DataError):
+        _show_data_error(error, as_json)
+        return STATUS
+    message, advice = describe(error)
+    style = Style.of(sys.stderr)
+    click.echo(f"{style.paint('error:', 'bad')} {clean(message)}", err=True)
+    if advice:
+        click.echo(f"{style.paint('help:', 'strong')} {clean(advice)}", err=True)
+    if as_json:
+        _print_json({"error": message, "help": advice, "problems": [], "counts": {}})
+    return STATUS
+
+
+def describe(error: Exception) -> tuple[str, str]:
+    """What happened, and what to do about it."""
+    if isinstance(error, KaratError):
+        return error.message, error.help
+    if isinstance(error, click.ClickException):
+        return _describe_usage(error)
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{error.filename}: " if error.filename else ""
+        return place + error.strerror, ""
+    if isinstance(error, MemoryError):
+        return "the data does not fit into memory", ""
+    what = f"{type(error).__name__}: {error}".rstrip(": ")
+    return f"karat has a bug: {what}", "run again with --debug and report what it shows"
+
+
+def _describe_usage(error: click.ClickException) -> tuple[str, str]:
+    """click's message, and the close matches or the page that lists what there is."""
+    close = getattr(error, "possibilities", None)
+    message = getattr(error, "message", "") if close else error.format_message()
+    message = message.rstrip(".")
+    context = getattr(error, "ctx", None)
+    if close:
+        return _lower(message), f"did you mean {' or '.join(close)}?"
+    page = f"{context.command_path} --help" if context else "karat --help"
+    return _lower(message), f"{page} shows what there is"
+
+
+def _lower(message: str) -> str:
+    return message[:1].lower() + message[1:]
+
+
+def _show_data_error(error: DataError, as_json: bool) -> None:
+    problems = error.problems
+    counts = {level: problems.count(level) for level in ("error", "warning", "note")}
+    hidden = merged(problems.hidden())
+    verdict = f"{counted(counts)}; nothing was scored"
+    for line in (*problem_lines(problems, hidden, Style.of(sys.stderr)), verdict):
+        click.echo(line, err=True)
+    if as_json:
+        listed = msgspec.to_builtins(list(problems))
+        _print_json({"error": verdict, "problems": listed, "counts": counts, "hidden": hidden})
+
+
+def _print_json(document: dict[str, object]) -> None:
+    click.echo(json.dumps({"schema": 1, **document}, indent=2))

@@ -1,0 +1,90 @@
+"""A Report as Markdown: what fits into a pull request or a model card."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from karat.model.report import Report, Slice
+from karat.present.numbers import count, decimals, fixed, interval, interval_title, plural
+from karat.present.style import Style
+from karat.present.widths import clean
+
+_STYLE = Style(unicode=True)
+
+
+def render(report: Report) -> bytes:
+    """The whole page."""
+    size = f"{count(report.n, _STYLE)} {plural(report.item, report.n)}"
+    if report.clusters is not None:
+        size += f" in {count(report.clusters, _STYLE)} clusters"
+    blocks = [f"# {_text(report.title or report.task)}", size + ".", _scores(report)]
+    blocks += [_field(report, name) for name in dict.fromkeys(s.field for s in report.slices)]
+    if report.gates:
+        rows = [
+            (_text(g.rule), "pass" if g.passed else "**FAIL**", _text(g.text)) for g in report.gates
+        ]
+        blocks.append(_table(("gate", "", ""), rows, numbers=3))
+    blocks += [_text(note) for note in report.notes]
+    blocks.append(f"Signature: `{clean(report.signature.text).replace('`', '')}`")
+    return ("\n\n".join(block for block in blocks if block) + "\n").encode()
+
+
+def _scores(report: Report) -> str:
+    rows, reasons = [], []
+    for score in report.scores:
+        places = decimals(score.scale, score.value, score.low, score.high)
+        value = fixed(score.value, places, _STYLE)
+        between = interval(score.low, score.high, places, _STYLE)
+        rows.append((_text(score.name), value, between, count(score.n, _STYLE)))
+        reason = score.reason if score.value is None else "" if between else score.no_interval
+        if reason:
+            reasons.append(f"- {_text(score.name)}: {_text(reason)}")
+    table = _table(("score", "value", interval_title(report.level), "n"), rows)
+    return table + ("\n\n" + "\n".join(reasons) if reasons else "")
+
+
+def _field(report: Report, name: str) -> str:
+    scale = {score.name: score.scale for score in report.scores}
+    main = {score.name for score in report.scores if score.main} or set(list(scale)[:1])
+    rows = [
+        row
+        for piece in report.slices
+        if piece.field == name
+        for row in _slice_rows(piece, scale, main)
+    ]
+    head = (_text(name), "score", "value", "interval", "n", "to the rest", "q")
+    return f"## By {_text(name)}\n\n" + _table(head, rows, numbers=2)
+
+
+def _slice_rows(piece: Slice, scale: dict[str, str], main: set[str]) -> list[Sequence[str]]:
+    rows: list[Sequence[str]] = []
+    for s in piece.scores:
+        if s.name not in main:
+            continue
+        kind = scale.get(s.name, "fraction")
+        places = decimals(kind, s.value, s.low, s.high)
+        gap = decimals(kind, s.difference, s.difference_low, s.difference_high)
+        rows.append(
+            (
+                _text(piece.level),
+                _text(s.name),
+                fixed(s.value, places, _STYLE),
+                interval(s.low, s.high, places, _STYLE),
+                count(piece.n, _STYLE),
+                fixed(s.difference, gap, _STYLE, signed=True),
+                "" if s.q is None else f"{s.q:.2g}",
+            )
+        )
+    return rows
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: int = 1) -> str:
+    """A pipe table; columns from `numbers` on are right-aligned."""
+    rule = [":--" if at < numbers else "--:" for at in range(len(head))]
+    return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows))
+
+
+def _text(text: str) -> str:
+    """Text from data as text: nothing in it is markup, nothing ends the cell."""
+    text = clean(text).replace("&", "&amp;").replace("<", "&lt;")
+    return "".join("\\" + c if c in "\\`*_[]|#!" else c for c in text)

@@ -1,0 +1,138 @@
+"""What typed decoding cannot see in an object's keys: repeated ones and misspelt optional ones.
+
+A cheap pass counts the byte pairs `":` of a piece of text. Where every record has as many keys as
+the first one had and no optional key has gone missing, nothing can be wrong. Otherwise the piece
+is decoded once more without a schema, and only the lines that cannot be explained are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from karat.model.pairs import BoolArray
+from karat.read.place import Place, printable
+
+STEP = 1 << 18
+"""Bytes that NumPy looks at together: small enough to stay in the cache."""
+
+CLOSE = 0.75
+MOST_NAMES = 1000
+
+
+class KeyAudit:
+    """Knows the keys of a schema and of the file's first record, and what departs from them.
+
+    `seen` holds the names of the keys that the records have, as far as anyone had to look.
+    """
+
+    def __init__(self, schema: type[msgspec.Struct]) -> None:
+        self._decoder = msgspec.json.Decoder()
+        self._known = frozenset(schema.__struct_encode_fields__)
+        fields = msgspec.structs.fields(schema)
+        self._optional = [f.encode_name for f in fields if not f.required]
+        self._attribute = {f.encode_name: f.name for f in fields}
+        self._near: dict[str, str | None] = {}
+        self._usual = -1
+        self._watched: list[attrgetter[Any]] = []
+        self.seen: set[str] = set()
+
+    def begin(self, text: bytes, first: dict[str, Any]) -> None:
+        """Learn what is usual from the first record and the bytes it was read from."""
+        self._usual = text.count(b'":') if text.count(b'":') == key_count(first) else -1
+        self.see(first)
+        odd = {self.near(key) for key in first}
+        names = [name for name in self._optional if name in first or name in odd]
+        self._watched = [attrgetter(self._attribute[name]) for name in names]
+
+    def suspects(self, text: bytes, rows: Sequence[Any]) -> list[int]:
+        """Which rows of a piece of text deserve a slow look."""
+        missing = any(msgspec.UNSET in map(value, rows) for value in self._watched)
+        if not missing and count_pairs(text) == len(rows) * self._usual:
+            return []
+        return self._look(text, rows)
+
+    def odd_line(self, line: bytes, row: Any) -> bool:
+        """Whether one line deserves a slow look."""
+        missing = any(value(row) is msgspec.UNSET for value in self._watched)
+        return missing or line.count(b'":') != self._usual
+
+    def see(self, names: Iterable[str]) -> None:
+        """Remember the names of keys, as long as they are not too many."""
+        if len(self.seen) < MOST_NAMES:
+            self.seen.update(names)
+
+    def near(self, key: str) -> str | None:
+        """The optional key that `key` may be a misspelling of."""
+        if key in self._known:
+            return None
+        if key not in self._near and len(self._near) < MOST_NAMES:
+            close = get_close_matches(key, self._optional, n=1, cutoff=CLOSE)
+            self._near[key] = close[0] if close else None
+        return self._near.get(key)
+
+    def report(self, record: dict[str, Any], place: Place) -> None:
+        """Report keys that look like misspelt optional ones."""
+        self.see(record)
+        for key in record:
+            meant = self.near(key)
+            if meant is not None and meant not in record:
+                key = printable(key)
+                text = f"unknown key '{key}' is ignored; did you mean '{meant}'?"
+                place.add("key-typo", text, key, severity="warning")
+
+    def _look(self, text: bytes, rows: Sequence[Any]) -> list[int]:
+        if text.lstrip()[:1] == b"[":
+            plain = self._decoder.decode(text)
+        else:
+            plain = self._decoder.decode_lines(text)
+        found: set[int] = set()
+        names = set().union(*plain)
+        self.see(names)
+        odd = {key for key in names if self.near(key) is not None}
+        if odd:
+            found.update(i for i, row in enumerate(plain) if not odd.isdisjoint(row))
+        counts = list(map(key_count, plain))
+        if sum(counts) != count_pairs(text):
+            found.update(self._miscounted(text, plain, counts))
+        return sorted(found)
+
+    def _miscounted(self, text: bytes, plain: list[Any], counts: list[int]) -> list[int]:
+        lines = text.split(b"\n")
+        if text.endswith(b"\n"):
+            lines.pop()
+        if len(lines) != len(plain):
+            # A document: its items are not lines, so all of them are looked at.
+            return list(range(len(plain)))
+        return [i for i, line in enumerate(lines) if line.count(b'":') != counts[i]]
+
+
+def key_count(value: Any) -> int:
+    """How many keys an object has, those of the objects inside it included."""
+    if isinstance(value, dict):
+        inner = sum(key_count(v) for v in value.values() if v.__class__ in (dict, list))
+        return len(value) + inner
+    if value and value[0].__class__ in (dict, list):
+        return sum(key_count(v) for v in value if v.__class__ in (dict, list))
+    return 0
+
+
+def count_pairs(text: bytes) -> int:
+    """How often a quote and a colon follow each other."""
+    view = np.frombuffer(text, dtype=np.uint8)
+    total = 0
+    for start in range(0, len(view), STEP):
+        part = view[start : start + STEP + 1]
+        pair: BoolArray = (part[:-1] == ord('"')) & (part[1:] == ord(":"))
+        total += int(np.count_nonzero(pair))
+    return total
+
+
+def count_newlines(text: bytes) -> int:
+    """How many lines end in `text`."""
+    return int(np.count_nonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n")))

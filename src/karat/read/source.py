@@ -1,0 +1,229 @@
+"""An input as bytes or rows: a file, standard input, bytes, or rows in memory.
+
+Whatever the input is, a task sees the same few methods. Compressed content is recognised by its
+first bytes and streamed; the digest of a file is computed beside the reading, in a thread, because
+hashing releases the interpreter lock. What is wrong with an input is a `DataError` with problems
+where reading cannot go on, and a list of problems from `check`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from karat.errors import DataError
+from karat.model.problem import Problem
+from karat.model.task import Peek
+from karat.read import compressed, sniff
+from karat.read.hashing import BackgroundHash
+from karat.read.memory import digest_of_rows, rows_of
+
+BLOCK = 1 << 22
+"""How many bytes are read at once."""
+
+BOM = b"\xef\xbb\xbf"
+
+CACHE_EXTENSIONS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
+"""What a prediction cache and its data may be called."""
+
+
+class Source:
+    """One input. `name` is what messages call it; `rows` is None unless it is rows in memory."""
+
+    __slots__ = ("_content", "_digest", "_hash", "_kept", "_path", "_rows", "name", "on_bytes")
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        path: str | None = None,
+        content: bytes | None = None,
+        rows: Sequence[Any] | None = None,
+        on_bytes: Callable[[int], None] | None = None,
+    ) -> None:
+        self.name = name
+        self.on_bytes = on_bytes
+        self._path = path
+        self._content = content
+        self._rows = rows
+        self._digest: str | None = None
+        self._hash: BackgroundHash | None = None
+        self._kept: bytes | None = None
+
+    @classmethod
+    def of(
+        cls, thing: Any, name: str | None = None, on_bytes: Callable[[int], None] | None = None
+    ) -> Source:
+        """The source of a path, "-" (standard input), bytes, a list of dicts or a data frame."""
+        if isinstance(thing, Source):
+            return thing
+        if isinstance(thing, (bytes, bytearray, memoryview)):
+            return cls(name or "<bytes>", content=bytes(thing), on_bytes=on_bytes)
+        if isinstance(thing, (str, os.PathLike)):
+            path = os.fspath(thing)
+            return cls(name or ("<stdin>" if path == "-" else path), path=path, on_bytes=on_bytes)
+        return cls(name or "<rows>", rows=rows_of(thing))
+
+    @property
+    def rows(self) -> Sequence[Any] | None:
+        """The rows in memory, None for everything that is bytes."""
+        return self._rows
+
+    def check(self, extensions: Sequence[str] = ()) -> list[Problem]:
+        """What is wrong before the first record: absent, empty, misnamed. Empty when all is well.
+
+        `extensions` lists the names a task allows; none means that any will do.
+        """
+        if self._rows is not None:
+            return [] if len(self._rows) else [self._problem("file-empty", "there are no rows")]
+        try:
+            start = self._start()
+        except DataError as error:
+            return list(error.problems)
+        if not start or start == BOM:
+            return [self._problem("file-empty", "file holds no records")]
+        if self._path in (None, "-") or not os.path.isfile(self._path or ""):
+            return []
+        return self._misnamed(start, extensions)
+
+    def blocks(self) -> Iterator[bytes]:
+        """The content in blocks, decompressed, without a byte order mark."""
+        blocks = compressed.inflate(self.name, self._raw())
+        for block in blocks:
+            # A mark could only be split over two blocks if the first had under 3 bytes.
+            yield block[len(BOM) :] if block.startswith(BOM) else block
+            break
+        yield from blocks
+
+    def data(self) -> bytes:
+        """The whole content, decompressed, without a byte order mark."""
+        if self._kept is not None:
+            kept, self._kept = self._kept, None
+            return kept
+        return b"".join(self.blocks())
+
+    def peek(self) -> Peek:
+        """The first look: shape, head and first record."""
+        if self._rows is not None:
+            return Peek(self.name, "list", b"", self._rows[0] if len(self._rows) else None)
+        if self._path not in (None, "-") and os.path.isdir(self._path or ""):
+            return Peek(self.name, "folder", b"")
+        head = compressed.head(self.name, self._start(sniff.HEAD), sniff.HEAD)
+        return sniff.look(self.name, head.removeprefix(BOM), self._keep)
+
+    def digest(self) -> str:
+        """The sha256 of the raw bytes, or of the JSON encoding of rows in memory."""
+        if self._digest is None:
+            if self._rows is not None:
+                self._digest = digest_of_rows(self._rows)
+            else:
+                if self._hash is None:
+                    for _ in self._raw():
+                        pass
+                assert self._hash is not None
+                self._digest, self._hash = self._hash.finish(), None
+        return self._digest
+
+    def _keep(self) -> bytes:
+        """The whole content, kept for the next call of `data`."""
+        self._kept = self.data()
+        return self._kept
+
+    def _raw(self) -> Iterator[bytes]:
+        """The bytes as they are stored, hashed on the way."""
+        running = BackgroundHash()
+        done = 0
+        complete = False
+        try:
+            for block in self._stored():
+                running.feed(block)
+                done += len(block)
+                yield block
+                if self.on_bytes is not None:
+                    self.on_bytes(done)
+            complete = True
+        finally:
+            if complete and self._hash is None and self._digest is None:
+                self._hash = running
+            else:
+                running.finish()
+
+    def _stored(self) -> Iterator[bytes]:
+        content = self._held()
+        if content is not None:
+            # Slicing a short input whole gives the same object back: nothing is copied.
+            yield from (content[i : i + BLOCK] for i in range(0, len(content), BLOCK))
+            return
+        try:
+            with open(self._path or "", "rb", buffering=0) as file:
+                while block := file.read(BLOCK):
+                    yield block
+        except OSError as error:
+            raise DataError([self._unreadable(error)]) from error
+
+    def _held(self) -> bytes | None:
+        """The content where it is already in memory; a stream is read once and kept."""
+        if self._content is None and self._path is not None:
+            try:
+                if self._path == "-":
+                    self._content = sys.stdin.buffer.read()
+                elif stat.S_ISFIFO(os.stat(self._path).st_mode):
+                    self._content = Path(self._path).read_bytes()
+            except OSError as error:
+                raise DataError([self._unreadable(error)]) from error
+        return self._content
+
+    def _start(self, size: int = 64) -> bytes:
+        """The first stored bytes."""
+        content = self._held()
+        if content is not None:
+            return content[:size]
+        try:
+            with open(self._path or "", "rb") as file:
+                return file.read(size)
+        except OSError as error:
+            raise DataError([self._unreadable(error)]) from error
+
+    def _misnamed(self, start: bytes, extensions: Sequence[str]) -> list[Problem]:
+        name = self.name.lower()
+        if extensions and not name.removesuffix(".zst").endswith(tuple(extensions)):
+            text = f"unsupported file type; use one of {', '.join(extensions)}"
+            return [self._problem("file-extension", text)]
+        packed = start.startswith(compressed.GZIP)
+        if name.endswith(".gz") and not packed:
+            text = "name ends in .gz but the content is not gzip; rename it or compress it"
+            return [self._problem("gzip-expected", text)]
+        if packed and not name.endswith(".gz") and extensions:
+            text = "content is gzip but the name does not end in .gz"
+            return [self._problem("gzip-unexpected", text)]
+        return []
+
+    def _unreadable(self, error: OSError) -> Problem:
+        if isinstance(error, FileNotFoundError):
+            return self._problem("file-missing", f"no such file: {self.name}", self._alike())
+        if isinstance(error, IsADirectoryError):
+            return self._problem("file-unreadable", "this is a folder; a file is needed")
+        reason = error.strerror or type(error).__name__
+        return self._problem("file-unreadable", f"cannot be read: {reason.lower()}")
+
+    def _alike(self) -> str:
+        """A hint at files of nearly the same name in the same folder."""
+        path = Path(self._path or "")
+        try:
+            close = get_close_matches(path.name, os.listdir(path.parent), n=3, cutoff=0.7)
+        except OSError:
+            return ""
+        return f"did you mean {' or '.join(close)}?" if close else ""
+
+    def _problem(self, code: str, message: str, help: str = "") -> Problem:
+        return Problem(code, "error", message, self.name, help=help)
+
+
+def sources(things: Iterable[Any]) -> tuple[Source, ...]:
+    """The sources of several inputs."""
+    return tuple(Source.of(thing) for thing in things)

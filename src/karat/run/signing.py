@@ -1,0 +1,61 @@
+"""The signature of a run: everything that must be equal for equal numbers."""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import karat
+from karat.model.signature import Signature
+from karat.model.task import Card, Request
+
+if TYPE_CHECKING:
+    from karat.run.pipeline import Measured
+
+
+def sign(measured: Measured, interval: str, seed: int) -> Signature:
+    """The signature of what was measured and how it was inferred."""
+    card, request = measured.card, measured.request
+    official = card.official
+    sides = (("gold", request.gold), ("predictions", request.predictions))
+    digests = {
+        role if len(side) == 1 else f"{role}{i + 1}": one.digest()
+        for role, side in sides
+        for i, one in enumerate(side)
+    }
+    return Signature(
+        task=card.name,
+        official=f"{official.name}@{official.version}" if official else "",
+        options=changed_options(card, request),
+        definitions=dict(measured.task.definitions(request.options)),
+        n=measured.pairs.n,
+        inputs=digests,
+        interval=interval,
+        seed=seed,
+        # Sums of floats changed in Python 3.12, random streams belong to NumPy's version.
+        versions={
+            "karat": karat.__version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+        },
+    )
+
+
+def changed_options(card: Card, request: Request) -> dict[str, Any]:
+    """The options that can change a score and are not at their default."""
+    changed = {
+        option.name: request.options[option.name]
+        for option in card.options
+        if option.signature
+        and option.name in request.options
+        and request.options[option.name] != option.default
+    }
+    if request.cluster is not None:
+        changed["cluster"] = request.cluster
+    if request.weights is not None:
+        changed["weights"] = request.weights
+    if request.by:
+        changed["by"] = list(request.by)
+    return changed

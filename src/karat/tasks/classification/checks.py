@@ -1,0 +1,258 @@
+"""What can be wrong with data and predictions of the classification tasks, and how it is said.
+
+`diagnose_gold` and `Vectors.diagnose` name every defect of one record; the sweeps over whole
+columns only pick the rows that need them. The suspicions are about a file as a whole.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from karat.model.pairs import CodeArray, FloatArray
+from karat.model.task import Declared
+from karat.read.checks import check_embedding, check_meta, check_text, check_timestamp, found
+from karat.read.fields import check_paths
+from karat.read.place import Place, Spoiled, Written, kind, show
+from karat.tasks.classification.records import IMAGE_KEY, KNOWN, LARGEST_LABEL, REQUIRED_TEXTS
+
+SLACK = 1e-3
+MOST_SLACK = 0.02
+ABOVE_ONE = 1e-6
+"""A 32-bit softmax may round to a little more than 1."""
+
+GAIN = 0.25
+"""So much accuracy must be won by moving rows or renaming classes before it is suspicious."""
+
+FEWEST_ROWS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class GoldChecks:
+    """What a line of data must hold: says the task, the configuration, the wanted fields."""
+
+    task: str
+    declared: Declared = field(default_factory=Declared)
+    wanted: tuple[str, ...] = ()
+
+    def diagnose(self, record: dict[str, Any], place: Place) -> None:
+        """Report every defect of a record that typed decoding refused."""
+        self.look(record, place)
+        for name in self.declared.embeddings:
+            check_embedding(record, name, place)
+
+    def look(self, record: dict[str, Any], place: Place) -> None:
+        """Report every defect of a record, but leave embeddings to their own check."""
+        known = (*KNOWN, *self.declared.embeddings)
+        for key in REQUIRED_TEXTS[self.task]:
+            check_text(record, key, place, known)
+        if not REQUIRED_TEXTS[self.task]:
+            check_image(record, place)
+        check_label(record, place)
+        check_timestamp(record, place)
+        check_meta(record, self.declared.numeric, place)
+        check_paths(record, self.wanted, place)
+
+
+def check_image(record: Mapping[str, Any], place: Place) -> None:
+    """Report a record without any text that could locate an image."""
+    if not any(isinstance(v, str) for k, v in record.items() if k != "timestamp"):
+        message = f"no string key that could locate the image (for example {IMAGE_KEY})"
+        place.add("image-key-missing", message)
+
+
+def check_label(record: Mapping[str, Any], place: Place) -> None:
+    """Report a label that is no class index."""
+    label = record.get("label")
+    if label is None or isinstance(label, Spoiled):
+        return
+    if kind(label) != "integer":
+        message = f"{show(label)} is a {kind(label)}; an integer class index is required"
+        place.add("label-type", message, "label")
+    elif label < 0:
+        place.add("label-range", f"{label} is negative; labels run from 0", "label")
+    elif label > LARGEST_LABEL:
+        place.add("label-range", f"{show(label)} is too large for a class index", "label")
+
+
+class Vectors:
+    """Checks probability vectors; `usual` is how long most of them are, once that is known."""
+
+    def __init__(self, key: str = "probabilities") -> None:
+        self.key = key
+        self.usual: int | None = None
+
+    def diagnose(self, record: dict[str, Any], place: Place) -> None:
+        """Report every defect of one prediction."""
+        if self.key not in record:
+            message = f"required key '{self.key}' is missing{found(record, self.key, KNOWN)}"
+            place.add("prediction-missing", message, self.key)
+            return
+        self.check(record[self.key], place)
+
+    def learn(self, lists: Sequence[Sequence[float]]) -> None:
+        """Learn the usual length from the first rows."""
+        if self.usual is None and lists:
+            self.usual = Counter(map(len, lists)).most_common(1)[0][0]
+
+    def odd(self, values: FloatArray) -> list[int]:
+        """Which rows of a matrix of probabilities need a look."""
+        if values.shape[1] < 2:
+            return list(range(len(values)))
+        sums = values @ np.ones(values.shape[1])
+        bad = ~(np.abs(sums - 1) <= SLACK)
+        if not (values.min(initial=0.0) >= 0 and values.max(initial=0.0) <= 1):
+            bad |= (values.min(axis=1) < 0) | (values.max(axis=1) > 1 + ABOVE_ONE)
+        return [int(i) for i in np.flatnonzero(bad)]
+
+    def check(self, value: Any, place: Place) -> None:
+        """Report what is wrong with one vector: its type, else its length, else its values."""
+        if isinstance(value, Spoiled):
+            return
+        if not isinstance(value, list):
+            self._wrong_type(value, place)
+        elif not value:
+            place.add("probabilities-empty", "list is empty", self.key)
+        elif self._elements_are_numbers(value, place):
+            self._check_numbers(value, place)
+
+    def _wrong_type(self, value: Any, place: Place) -> None:
+        if value is None:
+            message = "value is null; a list of class probabilities is required"
+            place.add("probabilities-null", message, self.key)
+            return
+        if isinstance(value, dict):
+            message = "value is an object; write a list ordered by class index"
+        elif isinstance(value, str):
+            text = value if len(value) <= 60 else value[:59] + "…"
+            message = f'value is a string ("{text}"); write a JSON list of numbers'
+        else:
+            message = f"value is a {kind(value)} ({show(value)}); write a JSON list of numbers"
+        place.add("probabilities-type", message, self.key)
+
+    def _elements_are_numbers(self, value: list[Any], place: Place) -> bool:
+        good = True
+        for i, item in enumerate(value):
+            if kind(item) not in ("integer", "float"):
+                message = f"{show(item)} is a {kind(item)}; a number is required"
+                place.add("probability-type", message, f"{self.key}[{i}]")
+                good = False
+            good = good and not isinstance(item, Spoiled)
+        return good
+
+    def _check_numbers(self, value: list[Any], place: Place) -> None:
+        if len(value) == 1:
+            message = "only one value; for a binary task write [1-p, p]"
+            place.add("probabilities-one-class", message, self.key)
+            return
+        if self.usual is not None and len(value) != self.usual:
+            message = f"{len(value)} probabilities here, {self.usual} in most rows"
+            place.add("probabilities-length", message, self.key)
+            return
+        outside = [i for i, p in enumerate(value) if not 0 <= p <= 1 + ABOVE_ONE]
+        total = _sum(value)
+        if outside and min(value) >= 0 and abs(total - 100) <= 1:
+            message = f"sum is {total:g}; values look like percentages, divide by 100"
+            place.add("probabilities-percent", message, self.key)
+        elif len(outside) > 1:
+            message = (
+                f"several values lie outside [0, 1] and the sum is {total:g}; "
+                "these look like logits, apply softmax"
+            )
+            place.add("probabilities-logits", message, self.key)
+        elif outside:
+            message = f"{show(value[outside[0]])} lies outside [0, 1]"
+            place.add("probability-range", message, f"{self.key}[{outside[0]}]")
+        elif abs(total - 1) > slack(value) + 1e-12:
+            message = f"sum is {total:g}; it must be 1 (allowed slack {slack(value):g})"
+            place.add("probabilities-sum", message, self.key)
+
+
+def _sum(value: Sequence[Any]) -> float:
+    try:
+        return math.fsum(value)
+    except OverflowError:
+        return math.inf
+
+
+def slack(value: Sequence[Any]) -> float:
+    """How far a sum may be from 1: the worst rounding error of the decimals written, capped."""
+    worst = len(value) / 2 * 10.0 ** -max(map(decimals, value))
+    return max(SLACK, min(MOST_SLACK, worst))
+
+
+def decimals(number: Any) -> int:
+    """How many decimals a number was written with."""
+    if not isinstance(number, float):
+        return 0
+    text = (number.text if isinstance(number, Written) else repr(float(number))).lower()
+    mantissa, _, exponent = text.partition("e")
+    return max(0, len(mantissa.partition(".")[2]) - int(exponent or 0))
+
+
+def suspect_order(
+    labels: CodeArray, top: CodeArray, classes: int, constant: bool, place: Place
+) -> None:
+    """Warn where predictions seem not to belong to the rows or classes they stand with."""
+    if constant and len(top) > 1:
+        message = "every row has the same probabilities; was the model run?"
+        place.add("probabilities-constant", message, "probabilities", severity="warning")
+        return
+    known = (labels >= 0) & (labels < classes)
+    n = int(known.sum())
+    if n < FEWEST_ROWS or len(labels) != len(top):
+        return
+    accuracy = float((labels[known] == top[known]).mean())
+    if accuracy > 1 - GAIN:
+        return
+    shift = _best_shift(labels, top)
+    if shift[0] - accuracy > GAIN:
+        message = (
+            f"accuracy is {accuracy:.2f}, but {shift[0]:.2f} if predictions move by "
+            f"{shift[1]:+d} row; check the row order"
+        )
+        place.add("rows-shifted", message, "probabilities", severity="warning")
+        return
+    _suspect_classes(labels[known], top[known], classes, accuracy, place)
+
+
+def _best_shift(labels: CodeArray, top: CodeArray) -> tuple[float, int]:
+    """The better accuracy after moving all predictions by one row, and which way."""
+
+    def accuracy(gold: CodeArray, moved: CodeArray) -> float:
+        known = gold >= 0
+        return float((gold[known] == moved[known]).mean()) if known.any() else 0.0
+
+    return max((accuracy(labels[1:], top[:-1]), 1), (accuracy(labels[:-1], top[1:]), -1))
+
+
+def _suspect_classes(
+    labels: CodeArray, top: CodeArray, classes: int, accuracy: float, place: Place
+) -> None:
+    """Warn where another order of the classes fits far better."""
+    # With few rows a class, some renaming always fits better by chance. The bound spares the dense
+    # matrix where no renaming can win enough.
+    if len(labels) < 5 * classes:
+        return
+    table = np.bincount(top.astype(np.int64) * classes + labels, minlength=classes * classes)
+    table = table.reshape(classes, classes)
+    if table.max(axis=1).sum() / len(labels) - accuracy <= GAIN:
+        return
+    from scipy.optimize import linear_sum_assignment
+
+    rows, renamed = linear_sum_assignment(-table)
+    best = float(table[rows, renamed].sum() / len(labels))
+    if best - accuracy <= GAIN:
+        return
+    moved = {int(a): int(b) for a, b in zip(rows, renamed, strict=True) if a != b}
+    shown = str(moved) if len(moved) <= 12 else f"{str(dict(list(moved.items())[:12]))[:-1]}, …}}"
+    message = (
+        f"accuracy is {accuracy:.2f}, but {best:.2f} if class indices are renamed "
+        f"{shown}; check the class order"
+    )
+    place.add("classes-permuted", message, "probabilities", severity="warning")

@@ -1,0 +1,59 @@
+"""What one line of data and one line of predictions hold, in the three classification tasks."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+
+from karat.model.task import Declared
+from karat.read.fields import Fields
+
+LARGEST_LABEL = 2**31 - 1
+
+Label = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_LABEL)] | None | msgspec.UnsetType
+Missing = msgspec.UnsetType
+
+REQUIRED_TEXTS = {
+    "text-classification": ("text",),
+    "nli": ("text", "text_pair"),
+    "image-classification": (),
+}
+"""Task -> the keys that must hold text."""
+
+IMAGE_KEY = "image_path"
+KNOWN = ("text", "text_pair", "label", "timestamp", "meta", "probabilities", IMAGE_KEY)
+
+
+class Nothing(msgspec.Struct, gc=False, frozen=True):
+    """An object of which nothing is wanted."""
+
+
+class Prediction(msgspec.Struct, gc=False, frozen=True):
+    """One line of predictions: a probability for each class."""
+
+    probabilities: list[float]
+
+
+def image_key(first: Any) -> str:
+    """The key that locates the image, judged by the first record."""
+    if not isinstance(first, dict) or isinstance(first.get(IMAGE_KEY), str):
+        return IMAGE_KEY
+    texts = [k for k, v in first.items() if isinstance(v, str) and k not in KNOWN]
+    return texts[0] if texts else IMAGE_KEY
+
+
+def gold_schema(task: str, fields: Fields, declared: Declared, image: str) -> type[msgspec.Struct]:
+    """The Struct of a line of data: only what is checked or asked for is decoded."""
+    base: dict[str, tuple[Any, Any]] = {}
+    for key in REQUIRED_TEXTS[task]:
+        base[key] = (str, msgspec.NODEFAULT)
+    base["label"] = (Label, msgspec.UNSET)
+    base["timestamp"] = (str | None | Missing, msgspec.UNSET)
+    base["meta"] = (Nothing | None | Missing, msgspec.UNSET)
+    if not REQUIRED_TEXTS[task]:
+        base[image] = (str | None | Missing, msgspec.UNSET)
+    for name in declared.embeddings:
+        base[name] = (list[float] | None | Missing, msgspec.UNSET)
+    metadata = (f"meta.{name}" for name in (*declared.numeric, *declared.categorical))
+    return fields.schema("Gold", base, metadata)

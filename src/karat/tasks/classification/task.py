@@ -1,0 +1,156 @@
+"""Classification, put together: read, measure, score, show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from karat.model.evidence import Evidence
+from karat.model.metric import Metric
+
+from karat.model.problem import Problems
+from karat.model.report import Curve, Example, Series, Table
+from karat.model.task import Card, Request
+from karat.tasks.classification import measure as m
+from karat.tasks.classification import metrics
+from karat.tasks.classification.calibration import BINS, Reliability, binned
+from karat.tasks.classification.explain import worst
+from karat.tasks.classification.pair import read
+
+CONFUSION_CLASSES = 30
+CONFUSION_PAIRS = 50
+
+
+class Classification:
+    """The three classification tasks: they differ in their records, not in what is measured."""
+
+    def read(self, card: Card, request: Request, problems: Problems) -> m.ClassPairs | None:
+        """Paired columns; rows without a label are left out of scoring."""
+        return read(card, request, problems)
+
+    def measure(self, pairs: m.ClassPairs, options: Mapping[str, Any]) -> Sequence[Evidence]:
+        """Labels, ranks, losses, reliability and order."""
+        return m.measure(pairs, options)
+
+    def metrics(self, pairs: m.ClassPairs, options: Mapping[str, Any]) -> Sequence[Metric]:
+        """What the options and the number of classes allow."""
+        groups, names = m.wanted(options), pairs.gold.class_names
+        found: list[Metric] = []
+        if "labels" in groups:
+            found += metrics.label_metrics(names, tuple(options.get("top_k") or (3, 5)))
+        if "probabilities" in groups:
+            found += metrics.probability_metrics(len(names))
+        if m.measures_order(pairs, options):
+            found += metrics.order_metrics(names)
+        return found
+
+    def official(
+        self, pairs: m.ClassPairs, evidence: Sequence[Evidence], options: Mapping[str, Any]
+    ) -> Mapping[str, float]:
+        """Nothing: totals of counts and exact sums are the numbers themselves."""
+        return {}
+
+    def definitions(self, options: Mapping[str, Any]) -> Mapping[str, str]:
+        """The choices that change a number."""
+        return {
+            "argmax": "lowest index on ties",
+            "macro": "classes in gold or prediction, undefined as 0",
+            "ece": f"{BINS} equal bins of the top label",
+            "brier": "sum over classes",
+        }
+
+    def notes(self, pairs: m.ClassPairs, options: Mapping[str, Any]) -> list[str]:
+        """What was left out, and why."""
+        if "order" in m.wanted(options) and not m.measures_order(pairs, options):
+            return [
+                f"AUROC and average precision were not computed: {pairs.n * pairs.pred.classes:,} "
+                "probabilities to sort; ask with --metrics order"
+            ]
+        return []
+
+    def views(
+        self, pairs: m.ClassPairs, evidence: Sequence[Evidence], options: Mapping[str, Any]
+    ) -> tuple[list[Table], list[Curve]]:
+        """The classes, the confusion matrix and the reliability curve."""
+        tables = [_classes(pairs), _confusion(pairs)]
+        curves = [_reliability(one) for one in evidence if isinstance(one, Reliability)]
+        return tables, curves
+
+    def examples(
+        self, pairs: m.ClassPairs, evidence: Sequence[Evidence], options: Mapping[str, Any], most: int
+    ) -> list[Example]:
+        """The items whose gold class got the least probability."""
+        return worst(pairs, most)
+
+
+def _counts(pairs: m.ClassPairs) -> tuple[Any, Any, Any]:
+    k = pairs.pred.classes
+    gold = np.bincount(pairs.gold.labels, minlength=k)
+    pred = np.bincount(pairs.pred.top, minlength=k)
+    hit = np.bincount(pairs.gold.labels[pairs.gold.labels == pairs.pred.top], minlength=k)
+    return gold, pred, hit
+
+
+def _classes(pairs: m.ClassPairs) -> Table:
+    gold, pred, hit = _counts(pairs)
+    rows = [
+        [
+            name,
+            float(h / p) if p else None,
+            float(h / g) if g else None,
+            float(2 * h / (p + g)) if p + g else None,
+            int(g),
+            int(p),
+        ]
+        for name, g, p, h in zip(pairs.gold.class_names, gold, pred, hit, strict=True)
+    ]
+    columns = ["class", "precision", "recall", "f1", "gold", "predicted"]
+    return Table(name="classes", title="By class", columns=columns, rows=rows, kind="classes")
+
+
+def _confusion(pairs: m.ClassPairs) -> Table:
+    """The matrix where it is small, else the most frequent confusions."""
+    names, k = pairs.gold.class_names, pairs.pred.classes
+    key = pairs.gold.labels.astype(np.int64) * k + pairs.pred.top
+    if k <= CONFUSION_CLASSES:
+        matrix = np.bincount(key, minlength=k * k).reshape(k, k)
+        rows = [[name, *map(int, line)] for name, line in zip(names, matrix, strict=True)]
+        columns = ["gold \\ predicted", *names]
+        return Table(
+            name="confusion", title="Confusion matrix", columns=columns, rows=rows, kind="confusion"
+        )
+    cells, counts = np.unique(key[pairs.gold.labels != pairs.pred.top], return_counts=True)
+    most = np.argsort(-counts, kind="stable")[:CONFUSION_PAIRS]
+    rows = [[names[cells[i] // k], names[cells[i] % k], int(counts[i])] for i in most]
+    return Table(
+        name="confusion",
+        title="Most frequent confusions",
+        columns=["gold", "predicted", "items"],
+        rows=rows,
+        kind="confusions",
+    )
+
+
+def _reliability(evidence: Reliability) -> Curve:
+    bins = binned(evidence)
+    filled = np.flatnonzero(bins.weight > 0)
+    series = Series(
+        name="accuracy",
+        x=[float(x) for x in bins.confidence[filled]],
+        y=[float(y) for y in bins.accuracy[filled]],
+        size=[float(s) for s in bins.weight[filled]],
+    )
+    return Curve(
+        name="reliability",
+        title="Reliability",
+        x="mean confidence",
+        y="accuracy",
+        series=[series],
+        kind="reliability",
+    )
+
+
+TASK = Classification()
+

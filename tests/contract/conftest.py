@@ -1,0 +1,45 @@
+"""Every task there is, measured on its own sample: the contract tests run over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from karat import tasks
+from karat.model.problem import Problems
+from karat.model.task import Card, Request
+from karat.read.source import Source
+from karat.run.pipeline import Measured, measure
+
+
+def sample_files(card: Card) -> tuple[Path, Path]:
+    """Gold and predictions that ship with karat."""
+    folder, gold, predictions = card.sample
+    home = Path(str(resources.files("karat.samples"))) / folder
+    return home / gold, home / predictions
+
+
+def measured(card: Card, gold: Path, predictions: Path) -> Measured:
+    request = Request((Source.of(gold),), (Source.of(predictions),))
+    return measure(card, request, Problems())
+
+
+@pytest.fixture(params=tasks.cards(), ids=lambda card: card.name)
+def card(request: pytest.FixtureRequest) -> Card:
+    chosen: Card = request.param
+    assert chosen.sample, f"{chosen.name} ships no sample, so nothing can be promised of it"
+    return chosen
+
+
+@pytest.fixture
+def run(card: Card) -> Iterator[Measured]:
+    yield measured(card, *sample_files(card))
+
+
+def exempt(card: Card, test: str) -> None:
+    """Skip where the task's folder says why its official definition cannot hold this."""
+    if test in card.exemptions:
+        pytest.skip(f"{card.name} is exempt: {card.exemptions[test]}")

@@ -1,0 +1,149 @@
+"""What holds for every metric of every task, because a metric is a function of weighted evidence."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from contract.cases import perfect
+from contract.conftest import exempt, measured, sample_files
+from karat import Report, score
+from karat.model.evidence import Counts, Evidence
+from karat.model.metric import Events, Metric
+from karat.model.task import Card
+from karat.run.pipeline import Measured
+from karat.stats import compare, intervals
+from karat.stats.points import points
+from karat.stats.units import fold
+
+TOLERANCE = 1e-12
+
+
+def values(metrics: list[Metric] | Any, evidence: list[Evidence] | Any) -> dict[str, float]:
+    """Every score by name, NaN where undefined."""
+    found = points(metrics, evidence, {})
+    return {e.name: float("nan") if e.value is None else e.value for e in found}
+
+
+def weighted(evidence: Any, weights: np.ndarray) -> Any:
+    return dataclasses.replace(evidence, weights=weights)
+
+
+def same(ours: dict[str, float], theirs: dict[str, float]) -> None:
+    for name, value in theirs.items():
+        assert ours[name] == pytest.approx(value, rel=1e-9, abs=TOLERANCE, nan_ok=True), name
+
+
+def test_every_metric_reads_evidence_that_exists(run: Measured) -> None:
+    """Names are unique, and nothing reads what was not measured."""
+    names = [name for metric in run.metrics for name in metric.names]
+    assert len(names) == len(set(names))
+    assert {metric.reads for metric in run.metrics} <= {e.name for e in run.evidence}
+    assert any(metric.about.main for metric in run.metrics)
+    assert all(metric.about.formula for metric in run.metrics)
+
+
+def test_weights_are_repetition(card: Card, run: Measured) -> None:
+    """An item of weight 2 counts as two items."""
+    exempt(card, "repetition")
+    rng = np.random.default_rng(1)
+    for evidence in run.evidence:
+        metrics = [m for m in run.metrics if m.reads == evidence.name]
+        w = rng.integers(1, 4, size=evidence.n)
+        repeated = evidence.take(np.repeat(np.arange(evidence.n), w))
+        same(values(metrics, [weighted(evidence, w.astype(float))]), values(metrics, [repeated]))
+
+
+def test_zero_weight_is_removal(card: Card, run: Measured) -> None:
+    """An item of weight 0 is not there."""
+    exempt(card, "removal")
+    rng = np.random.default_rng(2)
+    for evidence in run.evidence:
+        metrics = [m for m in run.metrics if m.reads == evidence.name]
+        keep = rng.random(evidence.n) < 0.7
+        kept = evidence.take(keep)
+        same(values(metrics, [weighted(evidence, keep.astype(float))]), values(metrics, [kept]))
+
+
+def test_order_does_not_matter(card: Card, run: Measured) -> None:
+    """Shuffled items give the same scores."""
+    exempt(card, "order")
+    rng = np.random.default_rng(3)
+    shuffled = [e.take(rng.permutation(e.n)) for e in run.evidence]
+    same(values(run.metrics, shuffled), values(run.metrics, run.evidence))
+
+
+def test_slices_add_up(run: Measured) -> None:
+    """The totals of a partition add up to the totals of the whole, exactly where they are integers."""
+    rng = np.random.default_rng(4)
+    for evidence in run.evidence:
+        if not isinstance(evidence, Counts):
+            continue
+        part = rng.integers(0, 3, size=evidence.n)
+        parts = sum(fold(evidence.take(part == p)).totals().sums for p in range(3))
+        whole = fold(evidence).totals().sums
+        assert parts == pytest.approx(whole, rel=TOLERANCE, abs=TOLERANCE)
+        if evidence.exact:
+            assert np.array_equal(parts, whole)
+
+
+def test_a_system_equals_itself(run: Measured) -> None:
+    """p(A, A) = 1 and the difference is 0."""
+    for metric in run.metrics:
+        evidence = next(e for e in run.evidence if e.name == metric.reads)
+        if isinstance(metric, Events) and metric.no_interval:
+            continue
+        for found in compare.paired(metric, evidence, evidence, intervals.Settings(permutations=200)):
+            if found.difference is not None:
+                assert found.difference == 0
+                assert found.p == 1
+
+
+def test_identical_predictions_are_perfect(card: Card, tmp_path: Path) -> None:
+    """Every main metric with an upper end reaches it when the predictions are the gold."""
+    exempt(card, "perfect")
+    gold, _ = sample_files(card)
+    run = measured(card, gold, perfect(card, gold, tmp_path))
+    found = values(run.metrics, run.evidence)
+    top = {"fraction": 1.0, "signed": 1.0, "percent": 100.0}
+    checked = 0
+    for metric in run.metrics:
+        if metric.about.better == "higher" and metric.about.scale in top:
+            for name in metric.names:
+                if not np.isnan(found[name]):
+                    expected = top[metric.about.scale]
+                    assert found[name] == pytest.approx(expected, abs=1e-9), name
+                    checked += 1
+    assert checked
+
+
+def test_intervals_hold_their_value(card: Card) -> None:
+    """low <= value <= high, and a reason stands where there is none."""
+    report = score(*map(str, sample_files(card)), task=card.name)
+    assert report.scores
+    for one in report.scores:
+        if one.value is None:
+            assert one.reason, one.name
+        elif one.low is None or one.high is None:
+            assert one.no_interval, one.name
+        else:
+            assert one.low <= one.value <= one.high, one.name
+
+
+def test_the_report_survives_json(card: Card) -> None:
+    """What is written can be read again, whole, and nothing in it is NaN."""
+    report = score(*map(str, sample_files(card)), task=card.name, examples=5)
+    text = report.to_json()
+    assert "NaN" not in text
+    assert Report.from_json(text).to_json() == text
+
+
+def test_same_inputs_same_bits(card: Card) -> None:
+    """Two runs write the same document, resamples included."""
+    files = list(map(str, sample_files(card)))
+    first = score(*files, task=card.name, bootstrap=50)
+    assert score(*files, task=card.name, bootstrap=50).to_json() == first.to_json()

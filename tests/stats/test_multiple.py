@@ -1,0 +1,36 @@
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from karat.stats.multiple import benjamini_hochberg, benjamini_yekutieli, holm
+
+PS = [0.01, 0.04, 0.03, 0.005]
+
+
+def test_holm_by_hand():
+    # ascending .005 .01 .03 .04 times 4 3 2 1, then the running maximum
+    assert holm(PS) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+def test_benjamini_hochberg_by_hand():
+    assert benjamini_hochberg(PS) == pytest.approx([0.02, 0.04, 0.04, 0.02])
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
+def test_step_up_is_scipys(ps):
+    for ours, method in ((benjamini_hochberg, "bh"), (benjamini_yekutieli, "by")):
+        expected = scipy.stats.false_discovery_control(ps, method=method)
+        assert np.allclose(np.array(ours(ps), float), expected, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("adjust", [holm, benjamini_hochberg, benjamini_yekutieli])
+def test_what_has_no_p_stays_none_and_does_not_count(adjust):
+    with_gaps = [0.01, None, 0.04, math.nan, 0.03, 0.005]
+    plain = adjust(PS)
+    assert adjust(with_gaps) == [plain[0], None, plain[1], None, plain[2], plain[3]]
+    assert adjust([]) == []
+    assert adjust([None]) == [None]
