@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib import resources
-from pathlib import Path
-
 import pytest
+from contract.samples import measured, sample_files
 
 from karat import tasks
-from karat.model.problem import Problems
-from karat.model.task import Card, Request
-from karat.read.source import Source
-from karat.run.pipeline import Measured, measure
-
-
-def sample_files(card: Card) -> tuple[Path, Path]:
-    """Gold and predictions that ship with karat."""
-    folder, gold, predictions = card.sample
-    home = Path(str(resources.files("karat.samples"))) / folder
-    return home / gold, home / predictions
-
-
-def measured(card: Card, gold: Path, predictions: Path) -> Measured:
-    request = Request((Source.of(gold),), (Source.of(predictions),))
-    return measure(card, request, Problems())
+from karat.model.task import Card
+from karat.run.pipeline import Measured
 
 
 @pytest.fixture(params=tasks.cards(), ids=lambda card: card.name)
@@ -35,11 +18,5 @@ def card(request: pytest.FixtureRequest) -> Card:
 
 
 @pytest.fixture
-def run(card: Card) -> Iterator[Measured]:
-    yield measured(card, *sample_files(card))
-
-
-def exempt(card: Card, test: str) -> None:
-    """Skip where the task's folder says why its official definition cannot hold this."""
-    if test in card.exemptions:
-        pytest.skip(f"{card.name} is exempt: {card.exemptions[test]}")
+def run(card: Card) -> Measured:
+    return measured(card, *sample_files(card))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from contract.cases import perfect
-from contract.conftest import exempt, measured, sample_files
+from contract.samples import exempt, measured, sample_files
 from karat import Report, score
 from karat.model.evidence import Counts, Evidence
 from karat.model.metric import Events, Metric

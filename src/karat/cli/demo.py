@@ -71,20 +71,27 @@ def _show(card: Card, folder: Path) -> list[Path]:
 
 def _command_line(words: list[str]) -> str:
     """The command as one would type it, over several lines where it is long."""
-    line = "$ karat score"
-    lines = []
+    parts: list[str] = []
     for word in map(shlex.quote, words):
-        if width(f"{line} {word} \\") > WIDTH:
-            lines.append(line + " \\")
-            line = "   "
-        line += " " + word
-    return "\n".join([*lines, line])
+        if parts and parts[-1].startswith("--") and not word.startswith("--"):
+            parts[-1] += f" {word}"
+        else:
+            parts.append(word)
+    lines = ["$ karat score"]
+    for part in parts:
+        if width(f"{lines[-1]} {part} \\") <= WIDTH:
+            lines[-1] += f" {part}"
+        else:
+            lines.append(f"    {part}")
+    return " \\\n".join(lines)
 
 
 def _put(path: Path, content: bytes) -> Path:
     """The path, which now holds the content; another file of that name is never overwritten."""
     if path.exists() and path.read_bytes() != content:
-        raise UsageError(f"{path} exists and holds something else", help="choose another --out folder")
+        raise UsageError(
+            f"{path} exists and holds something else", help="choose another --out folder"
+        )
     jsonfile.write_atomically(path, content)
     return path
 
