@@ -118,18 +118,19 @@ def say(text: str) -> None:
 
 
 def table(peers: Sequence[Peer], best: dict[str, Cost], failed: dict[str, str]) -> str:
-    """One line a peer. A ratio of 2.0 means half the time of the peer it is held against."""
-    lines = [f"{'':<44}{'wall s':>9}{'CPU s':>9}{'peak MB':>9}  {'times faster than':<20}"]
-    for peer in peers:
+    """One line a peer. A speed of 2.0 against 3 means half the time of the peer in line 3."""
+    places = {peer.name: place for place, peer in enumerate(peers, 1)}
+    lines = [f"{'':<46}{'wall s':>8}{'CPU s':>8}{'MB':>7}   speed (wall, CPU)"]
+    for place, peer in enumerate(peers, 1):
+        head = f"{place:>2} {peer.name:<43}"
         if peer.name not in best:
-            lines.append(f"{peer.name:<44}failed: {failed.get(peer.name, '')}")
+            lines.append(f"{head}failed: {failed.get(peer.name, '')}")
             continue
         cost, base = best[peer.name], best.get(peer.against)
-        line = f"{peer.name:<44}{cost.wall:>9.3f}{cost.cpu:>9.3f}{cost.peak:>9.0f}"
+        line = f"{head}{cost.wall:>8.3f}{cost.cpu:>8.3f}{cost.peak:>7.0f}"
         if base is not None and peer.against != peer.name:
-            line += (
-                f"  {base.wall / cost.wall:.2f} wall {base.cpu / cost.cpu:.2f} CPU, {peer.against}"
-            )
+            speed = f"{base.wall / cost.wall:.2f}, {base.cpu / cost.cpu:.2f}"
+            line += f"   {speed} against {places[peer.against]}"
         lines.append(line)
     return "\n".join(lines)
 

@@ -14,6 +14,7 @@ from karat.model.report import Input, Report
 from karat.model.task import Card, Request
 from karat.read.source import Source
 from karat.run import detect
+from karat.tasks import cards
 
 SEED = 12345
 
@@ -185,9 +186,11 @@ def _known_options(card: Card, options: Mapping[str, Any]) -> dict[str, Any]:
     known = {option.name: option for option in card.options}
     for name, value in options.items():
         if name not in known:
+            having = [c.name for c in cards() if any(o.name == name for o in c.options)]
+            help = f"{name} belongs to {', '.join(having)}; " if having else ""
             raise UsageError(
                 f"{card.name} has no option {name!r}",
-                help=f"it has {', '.join(sorted(known)) or 'none'}",
+                help=f"{help}it has {', '.join(sorted(known)) or 'none'}",
             )
         choices = known[name].choices
         given = value if isinstance(value, (list, tuple)) else (value,)

@@ -15,7 +15,7 @@ from karat.run.pipeline import Measured, measure
 
 def sample_files(card: Card) -> tuple[Path, Path]:
     """Gold and predictions that ship with karat."""
-    folder, gold, predictions = card.sample
+    folder, gold, predictions = card.sample[:3]
     home = Path(str(resources.files("karat.samples"))) / folder
     return home / gold, home / predictions
 

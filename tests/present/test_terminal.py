@@ -84,6 +84,8 @@ def test_colour_means_good_or_bad_and_changes_nothing_else(report: Report) -> No
 def test_everything_shows_the_other_scores_in_their_groups(report: Report) -> None:
     page = render(report, everything=True)
     assert " classes\n  recall_class_a" in page
+    report.scores.append(Score(name="brier", value=0.3, n=3))
+    assert re.search(r"recall_class_a .*\n\n  brier", render(report, everything=True))
     assert "--all" not in page
 
 
@@ -114,7 +116,7 @@ def test_worst_first_knows_the_direction(report: Report) -> None:
 
 
 def test_clusters_bring_their_columns(report: Report) -> None:
-    report.clusters, report.unit = 812, "conversation"
+    report.clusters, report.unit = 812, "meta.conversation"
     first = msgspec.structs.replace(report.scores[0], clusters=812, design_effect=1.314)
     report.scores = [first, *report.scores[1:]]
     page = render(report)

@@ -133,7 +133,7 @@ class Card:
     `recognise(gold, predictions)` returns what it saw ("text and label, probabilities") or None.
     `computed` maps a computed field to its description. `config_name` is the task's name in a run
     configuration, for the tasks that have prediction caches. `sample` names the folder in
-    `karat/samples/` and its two files. `exemptions` names the contract tests that the task's
+    `karat/samples/`, its two files, and the flags that show it best. `exemptions` names the contract tests that the task's
     official definition cannot hold, each with the reason.
     """
 

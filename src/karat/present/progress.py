@@ -53,12 +53,14 @@ class Meter:
 
 def describe(name: str, done: int, total: int | None, seconds: float, style: Style) -> str:
     """`gold.jsonl  41 %  120 of 293 MB  180 MB/s  1 s left`, as much as is known."""
-    rate = done / seconds if seconds > 0 else 0.0
+    # Too soon after its first byte a file has no speed worth telling.
+    rate = done / seconds if seconds >= PACE else 0.0
     facts = [f"{done / 1e6:.0f} MB"]
     if total:
         done = min(done, total)
         facts = [f"{100 * done / total:3.0f} %", f"{done / 1e6:.0f} of {total / 1e6:.0f} MB"]
-    facts.append(f"{rate / 1e6:.0f} MB/s")
+    if rate:
+        facts.append(f"{rate / 1e6:.0f} MB/s")
     if total and rate:
         facts.append(f"{duration((total - done) / rate)} left")
     rest = "  ".join(facts)

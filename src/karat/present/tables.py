@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from karat.model.report import Example, Table
@@ -108,5 +109,6 @@ def example_lines(example: Example, style: Style) -> list[str]:
     score = "" if example.score is None else f", score {fixed(example.score, 4, style)}"
     lines = wrap(f"{example.id} ({place}{score}): {example.why}", "  ", "    ")
     for name, value in example.fields.items():
-        lines.append("    " + elide(clean(f"{name}: {value}").rstrip(), WIDTH - 4, style.cut))
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        lines.append("    " + elide(clean(f"{name}: {text}").rstrip(), WIDTH - 4, style.cut))
     return lines

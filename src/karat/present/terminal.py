@@ -90,7 +90,8 @@ def _header(report: Report, style: Style) -> list[str]:
 
 
 def _cluster_name(report: Report) -> str:
-    noun = report.unit if report.unit not in ("item", report.item) else "cluster"
+    """What the clusters are: the last part of the field that says which items belong together."""
+    noun = report.unit.rpartition(".")[2] if report.unit not in ("item", report.item) else "cluster"
     return plural(noun, report.clusters)
 
 
@@ -142,11 +143,13 @@ def _score_row(score: Score, style: Style, notes: Footnotes, clustered: bool) ->
 
 
 def _with_groups(lines: list[str], scores: Sequence[Score], style: Style) -> list[str]:
-    """The lines with the name of each family above its first score."""
+    """The lines with the name of each family above its first score, a gap below its last."""
     result, before = [lines[0]], ""
     for line, score in zip(lines[1:], scores, strict=True):
         if score.group and score.group != before:
             result.append(" " + style.paint(elide(clean(score.group), WIDTH - 1, style.cut), "dim"))
+        elif before and not score.group:
+            result.append("")
         before = score.group
         result.append(line)
     return result

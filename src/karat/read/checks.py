@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -51,7 +51,7 @@ def check_timestamp(record: Mapping[str, Any], place: Place) -> None:
         place.add("timestamp-format", message, "timestamp")
         return
     try:
-        datetime.datetime.fromisoformat(value)
+        dt.datetime.fromisoformat(value)
     except ValueError:
         place.add("timestamp-value", f"{show(value)} is not a real date or time", "timestamp")
 

@@ -6,6 +6,7 @@ batch by batch, so that a million texts are never held.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -24,6 +25,7 @@ MOST_LEVELS = 20
 """A numeric field with more distinct values than this is cut into quantile bins."""
 
 Getter = Callable[[Any], Any]
+Chunk = CodeArray | FloatArray
 Base = Mapping[str, tuple[Any, Any]]
 """Fields of a schema: name -> (type, default); `msgspec.NODEFAULT` where required."""
 
@@ -72,6 +74,8 @@ def _struct(
 
 def _getter(path: str) -> Getter:
     fast = attrgetter(path)
+    if "." not in path:
+        return fast
 
     def get(row: Any) -> Any:
         try:
@@ -109,7 +113,7 @@ class Column:
 
     name: str
     levels: dict[Any, int] = field(default_factory=dict)
-    chunks: list[CodeArray | FloatArray] = field(default_factory=list)
+    chunks: list[Chunk] = field(default_factory=list)
 
     def add(self, values: list[Any], place: Callable[[int], Place]) -> None:
         """Take the values of the next rows; a list or an object is a problem."""
@@ -146,6 +150,12 @@ class Column:
         del known[None], known[msgspec.UNSET]
         return codes
 
+    def _coded(self, chunk: Chunk) -> CodeArray:
+        """A chunk as codes, also where it was kept as numbers."""
+        if chunk.dtype != np.int32:
+            return self._encode([None if math.isnan(v) else v for v in chunk.tolist()])
+        return np.asarray(chunk, dtype=np.int32)
+
     @property
     def empty(self) -> bool:
         """Whether no row has the field."""
@@ -171,13 +181,13 @@ class Column:
             codes = np.searchsorted(distinct, values).astype(np.int32)
             codes[np.isnan(values)] = -1
             return Facet(self.name, codes, tuple(_level(v) for v in distinct.tolist()))
-        codes = [c if c.dtype == np.int32 else self._encode(_gaps(c)) for c in self.chunks]
+        chunks = [self._coded(chunk) for chunk in self.chunks]
         names = [_level(value) for value in self.levels]
         order = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
         rank = np.empty(len(names) + 1, dtype=np.int32)
         rank[order] = np.arange(len(names), dtype=np.int32)
         rank[-1] = -1
-        joined = np.concatenate(codes) if codes else np.zeros(0, dtype=np.int32)
+        joined = np.concatenate(chunks) if chunks else np.zeros(0, dtype=np.int32)
         return Facet(self.name, rank[joined], tuple(names[i] for i in order))
 
 
@@ -208,8 +218,9 @@ def crossed(name: str, parts: Sequence[Facet]) -> Facet:
     distinct, codes = np.unique(key, return_inverse=True)
     shift = int(len(distinct) > 0 and distinct[0] == -1)
     levels: list[str] = []
-    for left in distinct[shift:].tolist():
+    for combination in distinct[shift:].tolist():
         names: list[str] = []
+        left = combination
         for part in reversed(parts):
             left, code = divmod(left, len(part.levels))
             names.append(part.levels[code])
@@ -320,7 +331,3 @@ def _level(value: Any) -> str:
     if isinstance(value, float):
         return f"{int(value)}" if value.is_integer() and abs(value) < 1e15 else f"{value:g}"
     return str(value)
-
-
-def _gaps(values: FloatArray) -> list[Any]:
-    return [None if v != v else v for v in values.tolist()]

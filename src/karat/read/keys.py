@@ -82,9 +82,9 @@ class KeyAudit:
         for key in record:
             meant = self.near(key)
             if meant is not None and meant not in record:
-                key = printable(key)
-                text = f"unknown key '{key}' is ignored; did you mean '{meant}'?"
-                place.add("key-typo", text, key, severity="warning")
+                shown = printable(key)
+                text = f"unknown key '{shown}' is ignored; did you mean '{meant}'?"
+                place.add("key-typo", text, shown, severity="warning")
 
     def _look(self, text: bytes, rows: Sequence[Any]) -> list[int]:
         if text.lstrip()[:1] == b"[":

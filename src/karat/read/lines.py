@@ -1,6 +1,6 @@
 """One JSON object per line: typed rows, piece by piece.
 
-Lines end at `\\n` and nowhere else, since U+2028 and U+0085 occur in text. A carriage return
+Lines end at line feeds and nowhere else, since U+2028 and U+0085 occur in text. A carriage return
 before it, a missing last newline and empty lines at the very end are fine; a blank line inside
 the file is an error, because records are joined to predictions by position.
 """

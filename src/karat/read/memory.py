@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -50,9 +50,9 @@ def plain(value: Any) -> Any:
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
-    if isinstance(value, datetime.datetime):
+    if isinstance(value, dt.datetime):
         return value.strftime("%Y-%m-%d %H:%M:%S")
-    if isinstance(value, datetime.date):
+    if isinstance(value, dt.date):
         return value.isoformat()
     if isinstance(value, decimal.Decimal):
         return float(value)

@@ -20,7 +20,7 @@ from karat.read import sniff
 from karat.read.keys import KeyAudit
 from karat.read.memory import plain
 from karat.read.place import Place, errors_in, kind
-from karat.read.strictjson import Malformed, StrictReader
+from karat.read.strictjson import Malformed, StrictReader, ordinary
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -150,7 +150,7 @@ class Records(Generic[S]):
         if self.problems.errors > before:
             return None
         try:
-            return msgspec.convert(value, self.schema)
+            return msgspec.convert(ordinary(value), self.schema)
         except msgspec.ValidationError as error:
             # The task's own checks should have named it; nothing may pass in silence.
             place.add("record-type", str(error))

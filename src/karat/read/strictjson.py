@@ -104,6 +104,15 @@ def path(parent: str, key: str | int) -> str:
     return f"{parent}.{key}" if parent else key
 
 
+def ordinary(value: Any) -> Any:
+    """The value with plain numbers in place of those that know how they were written."""
+    if isinstance(value, dict):
+        return {key: ordinary(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [ordinary(item) for item in value]
+    return float(value) if isinstance(value, Written) else value
+
+
 def _hint(text: str, at: int) -> str:
     """What a text that is no JSON may be instead."""
     if text[at : at + 1] == "'":

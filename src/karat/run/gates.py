@@ -20,7 +20,9 @@ def parse(rule: str) -> tuple[str, str, float]:
             return match["name"], match["sign"], float(match["limit"])
     except ValueError:
         pass
-    raise UsageError(f"cannot read the requirement {rule!r}", help="write it as 'f1_macro>=0.8' or 'ece<=0.05'")
+    raise UsageError(
+        f"cannot read the requirement {rule!r}", help="write it as 'f1_macro>=0.8' or 'ece<=0.05'"
+    )
 
 
 def judge(report: Report, rules: Iterable[str], by: str) -> list[Gate]:
@@ -34,7 +36,9 @@ def _judged(report: Report, rule: str, by: str) -> Gate:
     if score is None:
         names = [s.name for s in report.scores]
         close = difflib.get_close_matches(name, names, n=3) or names[:8]
-        raise UsageError(f"there is no score named {name!r} to require", help=f"there is {', '.join(close)}")
+        raise UsageError(
+            f"there is no score named {name!r} to require", help=f"there is {', '.join(close)}"
+        )
     value = _judged_value(score, sign, by)
     if value is None:
         why = score.reason or score.no_interval or "it has no value"
@@ -42,7 +46,12 @@ def _judged(report: Report, rule: str, by: str) -> Gate:
     passed = value >= limit if sign == ">=" else value <= limit
     what = "the interval's worse end of " if by == "bound" else ""
     verb = "meets" if passed else "misses"
-    return Gate(rule=rule, passed=passed, value=value, text=f"{what}{name} is {value:.6g}, which {verb} {sign} {limit:g}")
+    return Gate(
+        rule=rule,
+        passed=passed,
+        value=value,
+        text=f"{what}{name} is {value:.6g}, which {verb} {sign} {limit:g}",
+    )
 
 
 def _judged_value(score: Score, sign: str, by: str) -> float | None:

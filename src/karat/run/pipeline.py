@@ -94,7 +94,12 @@ def measure(card: Card, request: Request, problems: Problems) -> Measured:
 
 def infer(measured: Measured, settings: RunSettings, problems: Problems) -> Report:
     """Evidence to Report."""
-    card, task, pairs, options = measured.card, measured.task, measured.pairs, measured.request.options
+    card, task, pairs, options = (
+        measured.card,
+        measured.task,
+        measured.pairs,
+        measured.request.options,
+    )
     scores = _scores(measured, settings)
     slices = slicing.slices(measured, settings.inference) if measured.request.by else []
     tables, curves = task.views(pairs, measured.evidence, options)
@@ -107,6 +112,7 @@ def infer(measured: Measured, settings: RunSettings, problems: Problems) -> Repo
         title=card.title,
         item=pairs.item,
         n=pairs.n,
+        level=settings.level,
         clusters=clusters,
         unit=pairs.cluster.name if pairs.cluster is not None else pairs.item,
         n_effective=None if pairs.weights is None else effective(pairs.weights),

@@ -57,5 +57,5 @@ def changed_options(card: Card, request: Request) -> dict[str, Any]:
     if request.weights is not None:
         changed["weights"] = request.weights
     if request.by:
-        changed["by"] = list(request.by)
+        changed["by"] = ",".join(request.by)
     return changed

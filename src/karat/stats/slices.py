@@ -269,10 +269,14 @@ def _apart_events(metric: Events, part: _Part) -> _Apart:
     assert there.influence is not None
     mine = event_influence(here.influence, part.inside)
     other = event_influence(there.influence, rest)
+    count = ones(rest.drawn)
     if rest.clusters is not None and part.cut.whole.clusters is not None:
-        place = np.unique(part.cut.whole.clusters[0][part.others()]).astype(np.int64)
+        codes, groups = part.cut.whole.clusters
+        place = np.unique(codes[part.others()]).astype(np.int64)
         other = Influence(other.names, place[other.row], other.name, other.value)
-    sides = (mine, ones(part.inside.drawn)), (other, ones(rest.drawn))
+        count = np.zeros(groups, dtype=np.int64)
+        count[place] = 1
+    sides = (mine, ones(part.inside.drawn)), (other, count)
     return _joined(part, there.values, *sides)
 
 

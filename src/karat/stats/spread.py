@@ -158,21 +158,25 @@ def _events_spread(metric: Events, sample: Sample) -> Spread:
     chance = nothing if scored.chance is None else scored.chance
     if scored.influence is None or metric.no_interval:
         return Spread(scored.values, chance, nothing, nothing)
-    variance = event_influence(scored.influence, sample).variance(ones(sample.drawn))
-    alone = variance
+    alone = np.array([_column_variance(column) for column in scored.influence])
+    variance = alone
     if sample.clusters is not None:
-        single = Sample(_Alone(evidence.n))
-        alone = event_influence(scored.influence, single).variance(ones(evidence.n))
+        codes, groups = sample.clusters
+        variance = np.array(
+            [
+                _column_variance(None if column is None else _by_cluster(column, codes, groups))
+                for column in scored.influence
+            ]
+        )
     return Spread(scored.values, chance, variance, alone)
 
 
-@dataclass(frozen=True, slots=True)
-class _Alone:
-    """Evidence of so many items that belong to no cluster."""
-
-    n: int
-    name: str = ""
-    cluster: None = None
+def _column_variance(column: FloatArray | None) -> float:
+    """M / (M - 1) * sum of (influence - mean)^2 of one dense column; NaN below 2 units."""
+    if column is None or len(column) < 2:
+        return math.nan
+    away = column - column.mean()
+    return float(np.square(away, out=away).sum() * (len(column) / (len(column) - 1)))
 
     def take(self, which: Any) -> _Alone:
         return _Alone(len(np.arange(self.n)[which]))

@@ -21,6 +21,12 @@ OPTIONS = (
 _SAMPLE = ("gold.jsonl", "predictions.jsonl")
 
 
+def _show(by: str, cluster: str | None, names: str) -> tuple[str, ...]:
+    """The flags that show a sample best."""
+    clusters = () if cluster is None else ("--cluster", cluster)
+    return ("--by", by, *clusters, "--class-names", names)
+
+
 def _is_probability_row(peek: Peek | None) -> bool:
     return peek is None or "probabilities" in peek.keys
 
@@ -78,7 +84,11 @@ _TEXT = Card(
     computed={"text_length": "characters of the text", "text_words": "words of the text"},
     config_name="Text Classification",
     official=Official("scikit-learn", "1.9", "equal to 1e-12"),
-    sample=("text-classification", *_SAMPLE),
+    sample=(
+        "text-classification",
+        *_SAMPLE,
+        *_show("meta.channel", "meta.conversation", "delivery,return,product,thanks"),
+    ),
 )
 
 CARDS = (
@@ -100,7 +110,11 @@ CARDS = (
             "text_pair_words": "words of the hypothesis",
         },
         config_name="Natural Language Inference",
-        sample=("nli", *_SAMPLE),
+        sample=(
+            "nli",
+            *_SAMPLE,
+            *_show("meta.genre", "meta.conversation", "entailment,neutral,contradiction"),
+        ),
     ),
     replace(
         _TEXT,
@@ -115,6 +129,10 @@ CARDS = (
         recognise=_image,
         computed={},
         config_name="Image Classification",
-        sample=("image-classification", *_SAMPLE),
+        sample=(
+            "image-classification",
+            *_SAMPLE,
+            *_show("meta.camera", None, "apple,pear,plum,quince,apricot"),
+        ),
     ),
 )

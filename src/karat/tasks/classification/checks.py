@@ -216,19 +216,20 @@ def suspect_order(
             f"accuracy is {accuracy:.2f}, but {shift[0]:.2f} if predictions move by "
             f"{shift[1]:+d} row; check the row order"
         )
-        place.add("rows-shifted", message, "probabilities", severity="warning")
+        help = f"row i would take the prediction that now stands in row i{shift[1]:+d}"
+        place.add("rows-shifted", message, "probabilities", severity="warning", help=help)
         return
     _suspect_classes(labels[known], top[known], classes, accuracy, place)
 
 
 def _best_shift(labels: CodeArray, top: CodeArray) -> tuple[float, int]:
-    """The better accuracy after moving all predictions by one row, and which way."""
+    """The better accuracy if row i took prediction i + 1 or i - 1, and which of the two."""
 
     def accuracy(gold: CodeArray, moved: CodeArray) -> float:
         known = gold >= 0
         return float((gold[known] == moved[known]).mean()) if known.any() else 0.0
 
-    return max((accuracy(labels[1:], top[:-1]), 1), (accuracy(labels[:-1], top[1:]), -1))
+    return max((accuracy(labels[:-1], top[1:]), 1), (accuracy(labels[1:], top[:-1]), -1))
 
 
 def _suspect_classes(

@@ -321,6 +321,7 @@ class _Vectors:
 
     def add(self, batch: Batch[Prediction]) -> None:
         """Take the next batch: check it, hand it to the builder as one matrix."""
+        before = self.reader.problems.errors
         lists = [row.probabilities for row in batch.rows]
         self.gaps |= batch.first != self.rows
         self.rows = batch.first + len(lists)
@@ -329,8 +330,8 @@ class _Vectors:
         kept = np.ones(len(lists), dtype=bool)
         if set(map(len, lists)) != {usual}:
             kept = np.fromiter(map(len, lists), np.int64, len(lists)) == usual
-            for i in np.flatnonzero(~kept):
-                self.vectors.diagnose(batch.record(int(i)), batch.place(int(i)))
+            for odd in np.flatnonzero(~kept).tolist():
+                self.vectors.diagnose(batch.record(odd), batch.place(odd))
             lists = [row for row, good in zip(lists, kept, strict=True) if good]
         values = as_matrix(lists, usual)
         records = np.flatnonzero(kept)
@@ -339,7 +340,8 @@ class _Vectors:
             self.vectors.diagnose(batch.record(at), batch.place(at))
         if self.inline is not None:
             self._compare(batch.first + records, values)
-        if usual and kept.all() and not self.gaps:
+        self.gaps |= self.reader.problems.errors > before
+        if not self.gaps:
             self.builder.add(values)
 
     def _compare(self, records: npt.NDArray[np.int64], values: FloatArray) -> None:

@@ -1,0 +1,263 @@
+"""The run configuration: a JSON file that names reference and evaluation data, and what to test.
+
+Every fault of the file is reported at once. Paths in it are relative to its folder, and messages
+name files the way the configuration does.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from karat import tasks
+from karat.errors import DataError
+from karat.model.problem import Problems
+from karat.model.task import Card, Declared, Request
+from karat.read.place import Place, show
+from karat.read.source import Source
+from karat.read.strictjson import Malformed, StrictReader
+from karat.run import shape
+from karat.run.loading import LOADED, load_rows
+
+SIDES: tuple[Side, ...] = ("ref", "eval")
+Side = Literal["ref", "eval"]
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Where the data and the predictions of one side are; `loader` is set where code loads them."""
+
+    data: str | None = None
+    predictions: str | None = None
+    embeddings: tuple[str, ...] = ()
+    loader: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A run configuration that has no fault of its own; the data it names may have."""
+
+    path: Path
+    run_name: str
+    model_task: str
+    inputs: Mapping[Side, Inputs]
+    declared: Declared
+    tests: Mapping[str, Any]
+    seed: int | None
+    allow_code: bool = False
+
+    @property
+    def card(self) -> Card:
+        """The card of its task."""
+        return tasks.card(self.model_task)
+
+    def requests(self) -> list[tuple[Side, Request]]:
+        """What to read on each side."""
+        return [(side, self._request(self.inputs[side])) for side in SIDES]
+
+    def _request(self, inputs: Inputs) -> Request:
+        if inputs.loader:
+            gold = Source.of(load_rows(inputs.loader, self.path.parent), inputs.loader["name"])
+        else:
+            gold = self._source(inputs.data or "")
+        predictions = (self._source(inputs.predictions),) if inputs.predictions else ()
+        declared = Declared(
+            self.declared.class_names,
+            self.declared.numeric,
+            self.declared.categorical,
+            inputs.embeddings,
+        )
+        return Request((gold,), predictions, declared=declared, purpose="check")
+
+    def _source(self, name: str) -> Source:
+        return Source.of(str(self.path.parent / name), name)
+
+
+def load(path: str | Path, problems: Problems, *, allow_code: bool = False) -> Configuration | None:
+    """The configuration in a file, None where it has errors; all of them are reported."""
+    path = Path(path)
+    before = problems.errors
+    place = Place(problems, path.name)
+    content = _read(path, place)
+    if content is None:
+        return None
+    shape.check_configuration(content, place)
+    if "model_task" in content and isinstance(content["model_task"], str):
+        _check_task(content["model_task"], place)
+    tests = _tests(content, path, place)
+    inputs = _inputs(content, place, allow_code)
+    if problems.errors > before or inputs is None:
+        return None
+    profile = content.get("data_profiling_info") or {}
+    names = profile.get("class_names")
+    declared = Declared(
+        class_names=None if names is None else tuple(names),
+        numeric=tuple(profile.get("custom_numeric_metadata") or ()),
+        categorical=tuple(profile.get("custom_categorical_metadata") or ()),
+    )
+    return Configuration(
+        path,
+        content.get("run_name") or "",
+        content["model_task"],
+        inputs,
+        declared,
+        tests,
+        content.get("random_seed"),
+        allow_code,
+    )
+
+
+def check_configuration(
+    path: str | Path, problems: Problems, *, allow_code: bool = False
+) -> Configuration | None:
+    """The configuration, after everything that the run would read was read and checked."""
+    configuration = load(path, problems, allow_code=allow_code)
+    if configuration is None:
+        return None
+    card = configuration.card
+    try:
+        requests = configuration.requests()
+    except DataError as error:
+        for problem in error.problems:
+            problems.take(problem)
+        return configuration
+    sides = f"{card.module.rpartition('.')[0]}.sides"
+    if importlib.util.find_spec(sides) is not None:
+        place = Place(problems, configuration.path.name)
+        importlib.import_module(sides).check_sides(card, dict(requests), place, problems)
+        return configuration
+    task = card.load()
+    for _, request in requests:
+        task.read(card, request, problems)
+    return configuration
+
+
+def _read(path: Path, place: Place) -> dict[str, Any] | None:
+    """The object in a JSON file."""
+    source = Source.of(path, place.file)
+    faults = source.check()
+    for fault in faults:
+        place.problems.take(fault)
+    if faults:
+        return None
+    try:
+        text = source.data().decode("utf-8")
+    except DataError as error:
+        for fault in error.problems:
+            place.problems.take(fault)
+        return None
+    except UnicodeDecodeError as error:
+        place.add("encoding", f"byte 0x{error.object[error.start]:02x} is not UTF-8; re-save it")
+        return None
+    strict = StrictReader()
+    try:
+        value, end = strict.read(text, len(text) - len(text.lstrip()))
+        if text[end:].strip():
+            raise Malformed("not valid JSON: more follows behind the object", end)
+    except Malformed as error:
+        line = text.count("\n", 0, error.at) + 1
+        Place(place.problems, place.file, line).add("json-syntax", error.message)
+        return None
+    if not strict.report(value, place):
+        return None
+    if not isinstance(value, dict):
+        place.add("config-type", "the file must hold one JSON object")
+        return None
+    return value
+
+
+def _check_task(name: str, place: Place) -> None:
+    known = [card.config_name for card in tasks.cards() if card.config_name]
+    order = [one for one in shape.TASKS if one in known] or list(shape.TASKS)
+    if name not in order:
+        message = f"{show(name)} is not one of {', '.join(shape.TASKS)}"
+        place.add("config-task", message, "model_task", help=shape.near(name, shape.TASKS))
+
+
+def _tests(content: Mapping[str, Any], path: Path, place: Place) -> dict[str, Any]:
+    """The test settings, from the file itself or from the one it names."""
+    tests = content.get("tests_config")
+    elsewhere = content.get("tests_config_path")
+    key = "tests_config"
+    if tests is None and isinstance(elsewhere, str):
+        place, key = Place(place.problems, elsewhere), ""
+        tests = _read(path.parent / elsewhere, place)
+    if not isinstance(tests, dict):
+        return {}
+    shape.check_tests(tests, key, place)
+    return tests
+
+
+def _inputs(
+    content: Mapping[str, Any], place: Place, allow_code: bool
+) -> dict[Side, Inputs] | None:
+    """Where the data of both sides is, None where that cannot be said."""
+    info = content.get("data_info")
+    if not isinstance(info, dict):
+        return None
+    predictions = content.get("prediction_info")
+    cached = predictions if isinstance(predictions, dict) else {}
+    split = "ref_data_info" in info or "eval_data_info" in info
+    found: dict[Side, Inputs] = {}
+    for side in SIDES:
+        part = info.get(f"{side}_data_info") if split else info
+        key = f"data_info.{side}_data_info" if split else "data_info"
+        if not isinstance(part, dict):
+            return None
+        own = part.get("prediction_info") if split else None
+        path = own.get("path") if isinstance(own, dict) else cached.get(f"{side}_path")
+        loader = _loader(part, side, split)
+        if loader and not _may_load(loader, key, side, place, allow_code):
+            return None
+        data = part.get("file_name" if split else f"{side}_path")
+        embeddings = part.get("embeddings")
+        found[side] = Inputs(
+            None if loader else _text(data), _text(path), _embedding_names(embeddings), loader
+        )
+    return found
+
+
+def _loader(part: Mapping[str, Any], side: Side, split: bool) -> dict[str, Any]:
+    """What loads the rows, where that is not a file."""
+    kind = part.get("type")
+    if kind not in LOADED and "start_time" not in part:
+        return {}
+    loader = {**part, "kind": kind or "collector", "side": side, "name": f"{side} data"}
+    if kind == "custom" and not split:
+        loader["load_func_name"] = f"get_{side}_data"
+    if kind == "huggingface":
+        default = "train" if side == "ref" else "test"
+        loader["split"] = part.get("split_name" if split else f"{side}_split") or default
+        if side == "eval" and part.get("eval_label_key"):
+            loader["label_key"] = part["eval_label_key"]
+    return loader
+
+
+def _may_load(
+    loader: Mapping[str, Any], key: str, side: Side, place: Place, allow_code: bool
+) -> bool:
+    if loader["kind"] == "collector":
+        message = "data collectors cannot be read; export the rows to a file"
+        place.add("config-unsupported", message, key)
+        return False
+    if loader["kind"] == "custom" and not allow_code:
+        message = "data would be loaded by running Python code, which is refused unless allowed"
+        # One message for both sides, where they share the setting.
+        if side == "ref" or key != "data_info":
+            place.add("config-code", message, f"{key}.load_path")
+        return False
+    return True
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _embedding_names(embeddings: Any) -> tuple[str, ...]:
+    if not isinstance(embeddings, Sequence) or isinstance(embeddings, str):
+        return ()
+    return tuple(one["key"] for one in embeddings if isinstance(one, dict) and "key" in one)
