@@ -112,9 +112,11 @@ def check(
     from karat.run import configuration, pipeline
 
     problems = Problems()
-    if predictions is None and task is None and configuration.is_configuration(gold):
-        inputs, name = configuration.check_configuration(gold, problems, allow_code=allow_code)
-        return _checked(name, problems, inputs)
+    if predictions is None and task is None and configuration.looks_like_one(gold):
+        found = configuration.check_configuration(gold, problems, allow_code=allow_code)
+        if found is None:
+            return _checked("", problems, [])
+        return _checked(found.card.name, problems, configuration.inputs_of(found))
     try:
         card, request = _prepare(
             gold,

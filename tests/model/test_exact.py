@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.model.exact import exact_group_sums, exact_sum, fits, group_limbs, limbs, parts, to_floats
+from karat.model.exact import (
+    exact_group_sums,
+    exact_sum,
+    fits,
+    group_limbs,
+    limbs,
+    parts,
+    to_floats,
+)
 
 # Whole multiples of 2^-60 below 2^20: all of them are represented without rounding.
 numbers = st.integers(-(2**52), 2**52).map(lambda i: i * 2.0**-60) | st.integers(

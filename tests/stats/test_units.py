@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from karat.model.evidence import Columns, Counts, Layout
 from karat.model.pairs import Facet
 from karat.model.state import Sums, Tally, merged
-from karat.stats.units import effective, fold, unfold
+from karat.stats.units import Sums as ReadySums
+from karat.stats.units import effective, fold, sparse, unfold
 from karat.stats.weights import resamples, stream, swaps
 
 items = st.lists(
@@ -48,7 +49,9 @@ def test_weights_are_repetition(make, rows):
     gold, pred, _, weights = (np.array(column) for column in zip(*rows, strict=True))
     again = make(gold.repeat(weights), pred.repeat(weights), 3) if weights.any() else None
     weighted = fold(make(gold, pred, 3, None, weights.astype(float))).totals().sums
-    assert weighted.tolist() == ([0.0] * 11 if again is None else fold(again).totals().sums.tolist())
+    assert weighted.tolist() == (
+        [0.0] * 11 if again is None else fold(again).totals().sums.tolist()
+    )
 
 
 def test_rows_are_the_distinct_rows(make):
@@ -82,6 +85,19 @@ def test_resampled_totals_are_weighted_sums(make, labels):
     units = fold(make(gold, pred, 3))
     weights = np.random.default_rng(0).integers(0, 5, (50, len(units.count)))
     assert np.array_equal(units.totals(weights).sums, weights @ units.table.to_dense())
+
+
+def test_long_and_short_work_give_the_same_bits(make, labels):
+    gold, pred = labels(3000)
+    rng = np.random.default_rng(0)
+    layout = Layout({"a": 1, "b": 1})
+    reals = Counts("x", Columns(layout, rng.normal(size=(3000, 2))), exact=False)
+    for units in (fold(make(gold, pred, 3, np.arange(3000) // 3)), fold(reals)):
+        drawn = next(resamples(units.count, 40, 1, "x"))
+        sums, short = ReadySums.of(units), ReadySums.of(units).totals(drawn)
+        assert sums._long(drawn, np.zeros_like(short)).tobytes() == short.tobytes()
+        for row, mine in zip(drawn[:3], short[:3], strict=True):
+            assert mine == pytest.approx(row @ sparse(units.table).to_dense(), rel=1e-12)
 
 
 def test_states_fold_to_the_same_units(make, labels):

@@ -24,7 +24,7 @@ _BASE = 2.0**32
 _MASK = np.int64((1 << 32) - 1)
 _SHIFT = np.int64(32)
 # A limb is below 2**32 and a double holds 2**53, so this many limbs add exactly as doubles.
-_BLOCK = 1 << 18
+_BLOCK = 1 << 14
 
 
 def fits(x: FloatArray) -> bool:

@@ -1,0 +1,1 @@
+"""From bytes and rows in memory to checked, typed records."""

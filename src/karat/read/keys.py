@@ -7,7 +7,7 @@ is decoded once more without a schema, and only the lines that cannot be explain
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from operator import attrgetter
 from typing import Any
@@ -21,6 +21,8 @@ from karat.read.place import Place, printable
 STEP = 1 << 18
 """Bytes that NumPy looks at together: small enough to stay in the cache."""
 
+Inside = Callable[[Sequence[Any]], int]
+
 CLOSE = 0.75
 MOST_NAMES = 1000
 
@@ -28,11 +30,14 @@ MOST_NAMES = 1000
 class KeyAudit:
     """Knows the keys of a schema and of the file's first record, and what departs from them.
 
+    `inside` counts the keys of typed rows that stand in lists of objects (mentions, boxes), for
+    the records that hold more of them in one row than in the next.
     `seen` holds the names of the keys that the records have, as far as anyone had to look.
     """
 
-    def __init__(self, schema: type[msgspec.Struct]) -> None:
+    def __init__(self, schema: type[msgspec.Struct], inside: Inside | None = None) -> None:
         self._decoder = msgspec.json.Decoder()
+        self._schema, self._inside = schema, inside
         self._known = frozenset(schema.__struct_encode_fields__)
         fields = msgspec.structs.fields(schema)
         self._optional = [f.encode_name for f in fields if not f.required]
@@ -44,7 +49,9 @@ class KeyAudit:
 
     def begin(self, text: bytes, first: dict[str, Any]) -> None:
         """Learn what is usual from the first record and the bytes it was read from."""
-        self._usual = text.count(b'":') if text.count(b'":') == key_count(first) else -1
+        self._usual = -1
+        if text.count(b'":') == key_count(first):
+            self._usual = key_count(first) - self._varying_of(first)
         self.see(first)
         odd = {self.near(key) for key in first}
         names = [name for name in self._optional if name in first or name in odd]
@@ -53,14 +60,27 @@ class KeyAudit:
     def suspects(self, text: bytes, rows: Sequence[Any]) -> list[int]:
         """Which rows of a piece of text deserve a slow look."""
         missing = any(msgspec.UNSET in map(value, rows) for value in self._watched)
-        if not missing and count_pairs(text) == len(rows) * self._usual:
+        if not missing and count_pairs(text) == len(rows) * self._usual + self._varying(rows):
             return []
         return self._look(text, rows)
 
     def odd_line(self, line: bytes, row: Any) -> bool:
         """Whether one line deserves a slow look."""
         missing = any(value(row) is msgspec.UNSET for value in self._watched)
-        return missing or line.count(b'":') != self._usual
+        return missing or line.count(b'":') != self._usual + self._varying([row])
+
+    def _varying(self, rows: Sequence[Any]) -> int:
+        """How many keys the rows have in the objects of which a record may hold any number."""
+        return 0 if self._inside is None else self._inside(rows)
+
+    def _varying_of(self, first: dict[str, Any]) -> int:
+        """The same of a record that is not typed yet; 0 where it is broken."""
+        if self._inside is None:
+            return 0
+        try:
+            return self._inside([msgspec.convert(first, self._schema)])
+        except msgspec.ValidationError:
+            return 0
 
     def see(self, names: Iterable[str]) -> None:
         """Remember the names of keys, as long as they are not too many."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -90,5 +91,5 @@ def _is_gap(value: Any) -> bool:
     if value is None:
         return True
     if isinstance(value, float):
-        return value != value
+        return math.isnan(value)
     return type(value).__name__ in ("NAType", "NaTType")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from karat.model.problem import Problems, Severity
 
@@ -18,7 +18,8 @@ class Written(float):
     __slots__ = ("text",)
     text: str
 
-    def __new__(cls, text: str) -> Written:
+    def __new__(cls, text: str) -> Self:
+        """The number that `text` writes."""
         self = super().__new__(cls, text)
         self.text = text
         return self

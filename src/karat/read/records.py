@@ -17,7 +17,7 @@ from karat.errors import DataError
 from karat.model.problem import Problems
 from karat.model.task import Source
 from karat.read import sniff
-from karat.read.keys import KeyAudit
+from karat.read.keys import Inside, KeyAudit
 from karat.read.memory import plain
 from karat.read.place import Place, errors_in, kind
 from karat.read.strictjson import Malformed, StrictReader, ordinary
@@ -77,6 +77,7 @@ class Records(Generic[S]):
         problems: Problems,
         diagnose: Diagnose,
         extensions: Sequence[str] = (),
+        inside: Inside | None = None,
     ) -> None:
         self.source = source
         self.schema = schema
@@ -85,9 +86,9 @@ class Records(Generic[S]):
         self.extensions = extensions
         self.name = source.name
         self.count: int | None = None
-        self.audit = KeyAudit(schema)
+        self.audit = KeyAudit(schema, inside)
         self.strict = StrictReader()
-        self.line_of: Callable[[int], int | None] = lambda record: None
+        self.line_of: Callable[[int], int | None] = _nowhere
 
     @property
     def sound(self) -> bool:
@@ -126,9 +127,10 @@ class Records(Generic[S]):
 
     def look(self, text: str, place: Place, noun: str = "line") -> S | None:
         """The row of one record's text, None where it has errors; all of them are reported."""
-        text = text.rstrip(" \t\r\n")
+        text = text.rstrip("\r\n")
         try:
             value, end = self.strict.read(text, len(text) - len(text.lstrip(" \t\r")))
+            end = len(text) - len(text[end:].lstrip(" \t\r"))
             if end < len(text):
                 raise Malformed(f"not valid JSON: Extra data at column {end + 1}", end)
         except Malformed as error:
@@ -195,12 +197,21 @@ class Records(Generic[S]):
         return any(self.audit.near(key) for key in names)
 
 
+def _nowhere(record: int) -> None:
+    """The line of a record in memory: there is none."""
+
+
+def pass_over(record: dict[str, Any], place: Place) -> None:
+    """A diagnosis that finds nothing, for a file that was checked before."""
+
+
 def read_records(
     source: Source,
     schema: type[S],
     problems: Problems,
     diagnose: Diagnose,
     extensions: Sequence[str] = (),
+    inside: Inside | None = None,
 ) -> Records[S]:
-    """The records of `source`, to be iterated in batches."""
-    return Records(source, schema, problems, diagnose, extensions)
+    """The records of `source`, to be iterated in batches; `inside` is for the key audit."""
+    return Records(source, schema, problems, diagnose, extensions, inside)

@@ -9,7 +9,6 @@ where reading cannot go on, and a list of problems from `check`.
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
@@ -35,13 +34,24 @@ CACHE_EXTENSIONS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 class Source:
     """One input. `name` is what messages call it; `rows` is None unless it is rows in memory."""
 
-    __slots__ = ("_content", "_digest", "_hash", "_kept", "_path", "_rows", "name", "on_bytes")
+    __slots__ = (
+        "_content",
+        "_digest",
+        "_hash",
+        "_kept",
+        "_path",
+        "_rows",
+        "_stream",
+        "name",
+        "on_bytes",
+    )
 
     def __init__(
         self,
         name: str,
         *,
-        path: str | None = None,
+        path: Path | None = None,
+        stream: bool = False,
         content: bytes | None = None,
         rows: Sequence[Any] | None = None,
         on_bytes: Callable[[int], None] | None = None,
@@ -49,6 +59,7 @@ class Source:
         self.name = name
         self.on_bytes = on_bytes
         self._path = path
+        self._stream = stream
         self._content = content
         self._rows = rows
         self._digest: str | None = None
@@ -66,7 +77,9 @@ class Source:
             return cls(name or "<bytes>", content=bytes(thing), on_bytes=on_bytes)
         if isinstance(thing, (str, os.PathLike)):
             path = os.fspath(thing)
-            return cls(name or ("<stdin>" if path == "-" else path), path=path, on_bytes=on_bytes)
+            if path == "-":
+                return cls(name or "<stdin>", stream=True, on_bytes=on_bytes)
+            return cls(name or path, path=Path(path), on_bytes=on_bytes)
         return cls(name or "<rows>", rows=rows_of(thing))
 
     @property
@@ -87,7 +100,7 @@ class Source:
             return list(error.problems)
         if not start or start == BOM:
             return [self._problem("file-empty", "file holds no records")]
-        if self._path in (None, "-") or not os.path.isfile(self._path or ""):
+        if self._path is None or not self._path.is_file():
             return []
         return self._misnamed(start, extensions)
 
@@ -96,7 +109,7 @@ class Source:
         blocks = compressed.inflate(self.name, self._raw())
         for block in blocks:
             # A mark could only be split over two blocks if the first had under 3 bytes.
-            yield block[len(BOM) :] if block.startswith(BOM) else block
+            yield block.removeprefix(BOM)
             break
         yield from blocks
 
@@ -111,7 +124,7 @@ class Source:
         """The first look: shape, head and first record."""
         if self._rows is not None:
             return Peek(self.name, "list", b"", self._rows[0] if len(self._rows) else None)
-        if self._path not in (None, "-") and os.path.isdir(self._path or ""):
+        if self._path is not None and self._path.is_dir():
             return Peek(self.name, "folder", b"")
         head = compressed.head(self.name, self._start(sniff.HEAD), sniff.HEAD)
         return sniff.look(self.name, head.removeprefix(BOM), self._keep)
@@ -160,7 +173,7 @@ class Source:
             yield from (content[i : i + BLOCK] for i in range(0, len(content), BLOCK))
             return
         try:
-            with open(self._path or "", "rb", buffering=0) as file:
+            with self._file().open("rb", buffering=0) as file:
                 while block := file.read(BLOCK):
                     yield block
         except OSError as error:
@@ -168,15 +181,19 @@ class Source:
 
     def _held(self) -> bytes | None:
         """The content where it is already in memory; a stream is read once and kept."""
-        if self._content is None and self._path is not None:
+        if self._content is None:
             try:
-                if self._path == "-":
+                if self._stream:
                     self._content = sys.stdin.buffer.read()
-                elif stat.S_ISFIFO(os.stat(self._path).st_mode):
-                    self._content = Path(self._path).read_bytes()
+                elif self._file().is_fifo():
+                    self._content = self._file().read_bytes()
             except OSError as error:
                 raise DataError([self._unreadable(error)]) from error
         return self._content
+
+    def _file(self) -> Path:
+        assert self._path is not None
+        return self._path
 
     def _start(self, size: int = 64) -> bytes:
         """The first stored bytes."""
@@ -184,7 +201,7 @@ class Source:
         if content is not None:
             return content[:size]
         try:
-            with open(self._path or "", "rb") as file:
+            with self._file().open("rb") as file:
                 return file.read(size)
         except OSError as error:
             raise DataError([self._unreadable(error)]) from error
@@ -213,9 +230,10 @@ class Source:
 
     def _alike(self) -> str:
         """A hint at files of nearly the same name in the same folder."""
-        path = Path(self._path or "")
+        path = self._file()
         try:
-            close = get_close_matches(path.name, os.listdir(path.parent), n=3, cutoff=0.7)
+            names = [one.name for one in path.parent.iterdir()]
+            close = get_close_matches(path.name, names, n=3, cutoff=0.7)
         except OSError:
             return ""
         return f"did you mean {' or '.join(close)}?" if close else ""

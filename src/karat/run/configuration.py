@@ -6,6 +6,7 @@ name files the way the configuration does.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from typing import Any, Literal
 from karat import tasks
 from karat.errors import DataError
 from karat.model.problem import Problems
+from karat.model.report import Input
 from karat.model.task import Card, Declared, Request
 from karat.read.place import Place, show
 from karat.read.source import Source
@@ -75,6 +77,33 @@ class Configuration:
 
     def _source(self, name: str) -> Source:
         return Source.of(str(self.path.parent / name), name)
+
+
+def looks_like_one(thing: Any) -> bool:
+    """Whether an input is a run configuration, to judge by the keys in its first bytes."""
+    if not isinstance(thing, (str, Path)) or not Path(thing).is_file():
+        return False
+    with Path(thing).open("rb") as file:
+        head = file.read(1 << 16).lstrip(b"\xef\xbb\xbf \t\r\n")
+    return head.startswith(b"{") and (b'"data_info"' in head or b'"model_task"' in head)
+
+
+def inputs_of(configuration: Configuration) -> list[Input]:
+    """The files that the run reads, with their content hashes."""
+    found = [Input(role="configuration", name=configuration.path.name, digest=_digest(configuration.path))]
+    for side, request in configuration.requests():
+        roles = ((side, request.gold), (f"{side} predictions", request.predictions))
+        found += [
+            Input(role=role, name=source.name, digest=source.digest())
+            for role, sources in roles
+            for source in sources
+            if not source.check()
+        ]
+    return found
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def load(path: str | Path, problems: Problems, *, allow_code: bool = False) -> Configuration | None:

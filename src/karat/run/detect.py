@@ -49,6 +49,10 @@ def _unknown(gold: Peek, predictions: Peek | None) -> str:
 
 def _hint(gold: Peek, predictions: Peek | None) -> str:
     """Whether the gold alone would have been recognised: then the predictions are the trouble."""
+    if predictions is not None:
+        swapped = [card.name for card in tasks.cards() if card.recognise(predictions, gold)]
+        if swapped:
+            return f"gold comes first, predictions after: swapped, this is {' or '.join(swapped)}"
     alone = [card.name for card in tasks.cards() if card.recognise(gold, None)]
     if alone and predictions is not None:
         return (

@@ -26,7 +26,7 @@ def _custom(loader: Mapping[str, Any], folder: Path) -> Any:
     name = loader.get("load_func_name") or f"get_{loader['side']}_data"
     try:
         return runpy.run_path(str(path))[name](**arguments)
-    except Exception as error:  # noqa: BLE001 - foreign code may raise anything
+    except Exception as error:
         text = f"{name}() of {loader['load_path']} failed: {type(error).__name__}: {error}"
         raise _fault(loader, text) from error
 

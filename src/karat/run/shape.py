@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from itertools import pairwise
 from typing import Any
 
 from karat.read.place import Place, printable, show
@@ -166,7 +167,7 @@ def check_tests(tests: Mapping[str, Any], inside: str, place: Place) -> None:
             place.add("config-thresholds", message, path)
         elif DESCENDING not in name.lower():
             given = [t for t in thresholds if t is not None]
-            if any(b < a for a, b in zip(given, given[1:], strict=False)):
+            if any(b < a for a, b in pairwise(given)):
                 place.add("config-thresholds", "thresholds must ascend", path)
 
 
@@ -233,7 +234,7 @@ def _check_samples(
 
 def _check_type(value: Any, type_: str, path: str, place: Place) -> None:
     wanted = type_.removesuffix("?")
-    if value is None and type_ != wanted or wanted == "any" or _is(value, wanted):
+    if (value is None and type_ != wanted) or _is(value, wanted):
         return
     place.add("config-type", f"{show(value)} is not {NAMES[wanted]}", path)
 

@@ -163,12 +163,16 @@ class _Part:
         return Units(left, count, full.exact, full.unit, int(sizes.sum()), clustered=True)
 
     def _items_left(self) -> Units:
-        """The rows of the other items: all rows with smaller counts where rows are shared."""
-        evidence = self.cut.whole.evidence
+        """The rows of the other items: the same rows with smaller counts."""
+        evidence, full = self.cut.whole.evidence, self.cut.whole.units
         assert isinstance(evidence, Counts)
         n = evidence.n - len(self.items)
-        shared = evidence.codes is not None and evidence.weights is None
-        if shared and not isinstance(evidence.table, Columns):
+        plain = evidence.weights is None
+        if isinstance(full.table, Columns) or (plain and evidence.codes is None):
+            count = full.count.copy()
+            count[self.items] = 0
+            return replace(full, count=count, n=n)
+        if plain:
             codes: Codes = whole_codes(evidence)
             count = np.bincount(codes, minlength=evidence.table.rows)
             count -= np.bincount(codes[self.items], minlength=evidence.table.rows)

@@ -20,6 +20,8 @@ from karat.model.state import Sums as KeyedSums
 from karat.model.state import Tally
 
 _DENSE = 1 << 23
+_BLOCK = 1 << 21
+_LONG_WORK = 1 << 26
 Codes = npt.NDArray[np.integer]
 
 
@@ -28,6 +30,7 @@ class Units:
     """Rows of sums and how many units have each row.
 
     `unit` names what is drawn, `n` counts the items behind it all (those of weight 0 left out).
+    The count of a row of reals is 1, or 0 where it is not among them.
     """
 
     table: Table | Columns
@@ -48,7 +51,8 @@ class Units:
         if weights is not None:
             return Totals(layout, Sums.of(self).totals(np.atleast_2d(weights)))
         if isinstance(self.table, Columns):
-            sums = [exact_sum(column) for column in self.table.matrix.T]
+            kept = self.table.matrix if self.count.all() else self.table.matrix[self.count > 0]
+            sums = [exact_sum(column) for column in kept.T]
             return Totals(layout, np.array(sums, dtype=np.float64))
         row, cell, value = self.table.row, self.table.cell, self.table.value
         return Totals(layout, _grouped(value, cell, layout.width, self.count[row], self.exact))
@@ -90,16 +94,32 @@ class Sums:
         return cls(table.layout.width, table.rows, table.row[order], values, starts, cells)
 
     def totals(self, weights: npt.NDArray[np.number]) -> FloatArray:
-        """(B, k) for weights (B, rows), a block of draws at a time."""
+        """(B, k) for weights (B, rows)."""
         out = np.zeros((len(weights), self.width))
         if not len(self.cells):
             return out
-        step = max(1, (1 << 21) // max(len(self.row), 1))
+        if len(weights) * len(self.row) > _LONG_WORK:
+            return self._long(weights, out)
+        step = max(1, _BLOCK // len(self.row))
         for start in range(0, len(weights), step):
             drawn = weights[start : start + step, self.row]
             for values in self.values:
                 sums = np.add.reduceat(drawn * values, self.starts, axis=1)
                 out[start : start + step, self.cells] += sums
+        return out
+
+    def _long(self, weights: npt.NDArray[np.number], out: FloatArray) -> FloatArray:
+        """The same to the bit, since every sum is exact, by SciPy's sparse product."""
+        from scipy.sparse import csr_array
+
+        edges = np.append(self.starts, len(self.row))
+        shape = (len(self.cells), self.rows)
+        tables = [csr_array((values, self.row, edges), shape=shape) for values in self.values]
+        step = max(1, _BLOCK // max(self.rows, len(self.cells)))
+        for start in range(0, len(weights), step):
+            drawn = np.ascontiguousarray(weights[start : start + step].T, dtype=np.float64)
+            for table in tables:
+                out[start : start + step, self.cells] += (table @ drawn).T
         return out
 
 

@@ -17,7 +17,8 @@ def cards() -> tuple[Card, ...]:
     folders = sorted(e.name for e in os.scandir(here) if e.is_dir() and not e.name.startswith("_"))
     found: list[Card] = []
     for folder in folders:
-        found.extend(importlib.import_module(f"{__name__}.{folder}").CARDS)
+        module = importlib.import_module(f"{__name__}.{folder}")
+        found.extend(getattr(module, "CARDS", ()))
     return tuple(found)
 
 

@@ -30,6 +30,8 @@ GAIN = 0.25
 """So much accuracy must be won by moving rows or renaming classes before it is suspicious."""
 
 FEWEST_ROWS = 20
+MOST_MOVES = 12
+"""So many renamed classes are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,16 +212,18 @@ def suspect_order(
     accuracy = float((labels[known] == top[known]).mean())
     if accuracy > 1 - GAIN:
         return
-    shift = _best_shift(labels, top)
-    if shift[0] - accuracy > GAIN:
-        message = (
-            f"accuracy is {accuracy:.2f}, but {shift[0]:.2f} if predictions move by "
-            f"{shift[1]:+d} row; check the row order"
-        )
-        help = f"row i would take the prediction that now stands in row i{shift[1]:+d}"
-        place.add("rows-shifted", message, "probabilities", severity="warning", help=help)
+    shifted, by = _best_shift(labels, top)
+    renamed, moves = _best_renaming(labels[known], top[known], classes, accuracy)
+    if max(shifted, renamed) - accuracy <= GAIN:
         return
-    _suspect_classes(labels[known], top[known], classes, accuracy, place)
+    if renamed > shifted:
+        code, cure = "classes-permuted", f"class indices are renamed {moves}; check the class order"
+        hint = ""
+    else:
+        code, cure = "rows-shifted", f"predictions move by {by:+d} row; check the row order"
+        hint = f"row i would take the prediction that now stands in row i{by:+d}"
+    message = f"accuracy is {accuracy:.2f}, but {max(shifted, renamed):.2f} if {cure}"
+    place.add(code, message, "probabilities", severity="warning", help=hint)
 
 
 def _best_shift(labels: CodeArray, top: CodeArray) -> tuple[float, int]:
@@ -232,28 +236,22 @@ def _best_shift(labels: CodeArray, top: CodeArray) -> tuple[float, int]:
     return max((accuracy(labels[:-1], top[1:]), 1), (accuracy(labels[1:], top[:-1]), -1))
 
 
-def _suspect_classes(
-    labels: CodeArray, top: CodeArray, classes: int, accuracy: float, place: Place
-) -> None:
-    """Warn where another order of the classes fits far better."""
-    # With few rows a class, some renaming always fits better by chance. The bound spares the dense
-    # matrix where no renaming can win enough.
+def _best_renaming(
+    labels: CodeArray, top: CodeArray, classes: int, accuracy: float
+) -> tuple[float, str]:
+    """The best accuracy under another order of the classes, and that order; 0 if out of reach."""
+    # With few rows a class, some renaming always fits better by chance.
     if len(labels) < 5 * classes:
-        return
+        return 0.0, ""
     table = np.bincount(top.astype(np.int64) * classes + labels, minlength=classes * classes)
     table = table.reshape(classes, classes)
+    # An upper bound spares the assignment (and SciPy) where no renaming can win enough.
     if table.max(axis=1).sum() / len(labels) - accuracy <= GAIN:
-        return
+        return 0.0, ""
     from scipy.optimize import linear_sum_assignment
 
     rows, renamed = linear_sum_assignment(-table)
     best = float(table[rows, renamed].sum() / len(labels))
-    if best - accuracy <= GAIN:
-        return
     moved = {int(a): int(b) for a, b in zip(rows, renamed, strict=True) if a != b}
-    shown = str(moved) if len(moved) <= 12 else f"{str(dict(list(moved.items())[:12]))[:-1]}, …}}"
-    message = (
-        f"accuracy is {accuracy:.2f}, but {best:.2f} if class indices are renamed "
-        f"{shown}; check the class order"
-    )
-    place.add("classes-permuted", message, "probabilities", severity="warning")
+    first = dict(list(moved.items())[:MOST_MOVES])
+    return best, str(moved) if len(moved) <= MOST_MOVES else f"{str(first)[:-1]}, …}}"

@@ -11,7 +11,7 @@ from karat.read.fields import Fields
 
 LARGEST_LABEL = 2**31 - 1
 
-Label = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_LABEL)] | None | msgspec.UnsetType
+Label = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_LABEL)] | msgspec.UnsetType | None
 Missing = msgspec.UnsetType
 
 REQUIRED_TEXTS = {

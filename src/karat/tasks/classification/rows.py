@@ -23,7 +23,7 @@ from karat.read.checks import odd_timestamps, report_count, report_partial_label
 from karat.read.embeddings import EmbeddingCheck
 from karat.read.fields import Fields, Selected
 from karat.read.place import show
-from karat.read.records import Batch, Records, read_records
+from karat.read.records import Batch, Records, pass_over, read_records
 from karat.read.source import CACHE_EXTENSIONS
 from karat.tasks.classification.checks import GoldChecks, Vectors, suspect_order
 from karat.tasks.classification.columns import Builder, Predictions
@@ -237,7 +237,7 @@ class _GoldColumns:
             return
         # The names are not kept: where there are twins, the file is read once more for them.
         counts: dict[str, int] = {}
-        again = Records(self.reader.source, self.reader.schema, Problems(), lambda r, p: None)
+        again = Records(self.reader.source, self.reader.schema, Problems(), pass_over)
         for batch in again:
             for image in map(self.fields.getter(self.image), batch.rows):
                 if isinstance(image, str) and hash(image) in twins:
@@ -362,7 +362,7 @@ class _Vectors:
 def _inline_hashes(gold: Gold) -> HashArray:
     """A hash of the probabilities in each data row, 0 where there are none."""
     hashes = np.zeros(gold.n or 0, dtype=np.uint64)
-    reader = Records(gold.reader.source, _Inline, Problems(), lambda record, place: None)
+    reader = Records(gold.reader.source, _Inline, Problems(), pass_over)
     for batch in reader:
         for i, row in enumerate(batch.rows):
             if row.probabilities:
@@ -373,7 +373,7 @@ def _inline_hashes(gold: Gold) -> HashArray:
 class _Inline(msgspec.Struct, gc=False, frozen=True):
     """A data row of which only the predictions matter."""
 
-    probabilities: list[float] | None | msgspec.UnsetType = msgspec.UNSET
+    probabilities: list[float] | msgspec.UnsetType | None = msgspec.UNSET
 
 
 def as_matrix(lists: Sequence[Sequence[float]], width: int) -> FloatArray:

@@ -1,0 +1,67 @@
+"""Pairs of boxes that overlap enough to matter, from arrays to arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from karat.model.pairs import BoolArray, FloatArray, IntArray
+
+
+class Candidates(NamedTuple):
+    """Pairs of a detection and a truth of one group, detection by detection, truths ascending."""
+
+    detection: IntArray
+    truth: IntArray
+    overlap: FloatArray
+
+
+def candidates(
+    found: FloatArray,
+    truths: FloatArray,
+    crowd: BoolArray,
+    first: IntArray,
+    count: IntArray,
+    least: float,
+) -> Candidates:
+    """All pairs with an overlap of at least `least`.
+
+    Detection i may match the truths `first[i]` up to `first[i] + count[i]`. The overlap is the
+    intersection over the union; over the detection's own area where the truth is a crowd.
+    """
+    have = np.flatnonzero(count)
+    sizes = count[have]
+    detection = np.repeat(have, sizes)
+    ends = np.cumsum(sizes)
+    truth = np.arange(len(detection)) + np.repeat(first[have] - ends + sizes, sizes)
+    fx, fw, tx, tw = found[:, 0], found[:, 2], truths[:, 0], truths[:, 2]
+    wide = _shared(fx, fx + fw, tx, tx + tw, detection, truth)
+    keep = wide > 0
+    detection, truth, wide = detection[keep], truth[keep], wide[keep]
+    fy, fh, ty, th = found[:, 1], found[:, 3], truths[:, 1], truths[:, 3]
+    high = _shared(fy, fy + fh, ty, ty + th, detection, truth)
+    keep = high > 0
+    detection, truth = detection[keep], truth[keep]
+    common = wide[keep] * high[keep]
+    own = (fw * fh)[detection]
+    union = own + (tw * th)[truth] - common
+    union = np.where(crowd[truth], own, union)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        overlap = common / union
+    keep = overlap >= least
+    return Candidates(detection[keep], truth[keep], overlap[keep])
+
+
+def _shared(
+    start: FloatArray,
+    end: FloatArray,
+    other_start: FloatArray,
+    other_end: FloatArray,
+    detection: IntArray,
+    truth: IntArray,
+) -> FloatArray:
+    """How long the intersection of each pair is on one axis; not above 0 where they are apart."""
+    nearest = np.minimum(end[detection], other_end[truth])
+    nearest -= np.maximum(start[detection], other_start[truth])
+    return nearest

@@ -1,0 +1,224 @@
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from karat.model.evidence import Columns, Counts, Layout
+from karat.model.metric import About, Events, Ratio, Scored
+from karat.model.pairs import Facet
+from karat.stats.intervals import Settings, estimates
+from karat.stats.multiple import benjamini_hochberg
+from karat.stats.slices import adjusted, slices
+
+LAYOUT = Layout({"n": 1, "x": 1})
+MEAN = Ratio("x", ("mean",), {"x": 1}, {"n": 1}, About(scale="unbounded", main=True))
+
+
+def reals(x, cluster=None, weights=None):
+    matrix = np.stack([np.ones(len(x)), x], axis=1)
+    return Counts("x", Columns(LAYOUT, matrix), None, cluster, weights, exact=False)
+
+
+def facet(codes, levels="abcdefgh", name="channel"):
+    return Facet(name, np.asarray(codes, np.int32), tuple(levels))
+
+
+def by_level(found):
+    return {part.level: part for part in found}
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_a_slice_is_scored_as_if_alone(make, labels, accuracy, f1_macro, f1_family, clustered):
+    gold, pred = labels(400)
+    level, unit = np.arange(400) % 4 - 1, np.arange(400) % 50
+    cluster = unit if clustered else None
+    metrics = [accuracy, f1_macro, f1_family(3)]
+    found = by_level(slices(metrics, [make(gold, pred, 3, cluster)], facet(level)))
+    assert set(found) == {"a", "b", "c"}
+    for code, name in enumerate("abc"):
+        here = level == code
+        inside = None if cluster is None else np.unique(cluster[here], return_inverse=True)[1]
+        alone = estimates(metrics, [make(gold[here], pred[here], 3, inside)])
+        assert [score.estimate for score in found[name].scores] == alone
+        assert found[name].n == here.sum()
+        assert found[name].clusters == (len(np.unique(unit[here])) if clustered else None)
+
+
+def test_the_difference_of_means_is_welchs(make):
+    rng = np.random.default_rng(1)
+    x, level = rng.normal(size=90), np.arange(90) % 3 - 1
+    x[level == 0] = x[level == 0] * 2 + 0.5
+    (score,) = by_level(slices([MEAN], [reals(x)], facet(level)))["a"].scores
+    # items without a level are among the others
+    welch = scipy.stats.ttest_ind(x[level == 0], x[level != 0], equal_var=False)
+    ends = welch.confidence_interval()
+    assert score.difference == pytest.approx(x[level == 0].mean() - x[level != 0].mean())
+    assert score.p == pytest.approx(welch.pvalue, rel=1e-9)
+    assert (score.low, score.high) == pytest.approx((ends.low, ends.high), rel=1e-9)
+
+
+def test_the_difference_of_proportions_is_agresti_and_caffos(make, accuracy):
+    gold = np.zeros(60, int)
+    level = (np.arange(60) >= 20).astype(int)
+    pred = np.where(level == 0, 0, np.arange(60) % 4 == 0).astype(int)
+    (score,) = by_level(slices([accuracy], [make(gold, pred, 2)], facet(level)))["a"].scores
+    p, q = 21 / 22, (30 + 1) / 42
+    se = math.sqrt(p * (1 - p) / 22 + q * (1 - q) / 42)
+    assert score.difference == pytest.approx(1 - 30 / 40)
+    assert score.low == pytest.approx(p - q - 1.959963985 * se, rel=1e-8)
+    assert score.high == pytest.approx(p - q + 1.959963985 * se, rel=1e-8)
+    assert score.p == pytest.approx(2 * scipy.stats.norm.sf((p - q) / se), rel=1e-9)
+
+
+def test_clusters_across_the_cut_cancel_what_they_share():
+    rng = np.random.default_rng(2)
+    common = rng.normal(0, 3, 40).repeat(10)
+    level = np.tile(np.arange(2), 200)
+    x = common + rng.normal(size=400) * 0.5
+    cluster = facet(np.arange(40).repeat(10), [f"{i:02d}" for i in range(40)], "doc")
+    (joined,) = by_level(slices([MEAN], [reals(x, cluster)], facet(level)))["a"].scores
+    (apart,) = by_level(slices([MEAN], [reals(x)], facet(level)))["a"].scores
+    # within each cluster both halves have five items: the difference of halves is a paired one
+    halves = x.reshape(40, 5, 2).mean(axis=1)
+    se = scipy.stats.sem(halves[:, 0] - halves[:, 1])
+    width = (joined.high - joined.low) / 2
+    assert joined.difference == pytest.approx((halves[:, 0] - halves[:, 1]).mean(), abs=1e-12)
+    assert width / se == pytest.approx(scipy.stats.t.ppf(0.975, 78), rel=0.01)
+    assert apart.high - apart.low > 4 * (joined.high - joined.low)
+
+
+def test_clusters_inside_a_slice_count_as_one():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=40).repeat(10) + rng.normal(size=400) * 0.1
+    doc = np.arange(40).repeat(10)
+    cluster = facet(doc, [f"{i:02d}" for i in range(40)], "doc")
+    part = by_level(slices([MEAN], [reals(x, cluster)], facet(doc % 2)))["a"]
+    means = x.reshape(40, 10).mean(axis=1)
+    welch = scipy.stats.ttest_ind(means[::2], means[1::2], equal_var=False)
+    assert part.clusters == 20
+    assert part.scores[0].p == pytest.approx(welch.pvalue, rel=1e-9)
+
+
+def test_integer_rows_and_real_rows_agree(make, labels):
+    gold, pred = labels(300)
+    level = facet(np.arange(300) % 3)
+    rate = Ratio("labels", ("rate",), {"hit": 1}, {"n": 1}, About())
+    mean = Ratio("x", ("rate",), {"x": 1}, {"n": 1}, About())
+    found = slices([rate], [make(gold, pred, 3)], level)
+    again = by_level(slices([mean], [reals((gold == pred).astype(float))], level))
+    for part in found:
+        (one,), (two,) = part.scores, again[part.level].scores
+        assert (one.low, one.high, one.p) == pytest.approx((two.low, two.high, two.p), rel=1e-9)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_weight_zero_is_removal(make, labels, accuracy, f1_macro, clustered):
+    gold, pred = labels(300)
+    weights = np.where(np.arange(300) % 5 == 0, 0.0, 1.5)
+    kept, level = weights > 0, np.arange(300) % 3
+    unit = np.arange(300) % 30 if clustered else None
+    inside = np.unique(unit[kept], return_inverse=True)[1] if clustered else None
+    found = by_level(
+        slices([accuracy, f1_macro], [make(gold, pred, 3, unit, weights)], facet(level))
+    )
+    removed = make(gold[kept], pred[kept], 3, inside, weights[kept])
+    again = by_level(slices([accuracy, f1_macro], [removed], facet(level[kept])))
+    assert {name: part.scores for name, part in found.items()} == {
+        name: part.scores for name, part in again.items()
+    }
+
+
+def score(evidence, weights, influence):
+    mean = evidence.x.mean()
+    return Scored(np.array([mean]), [(evidence.x - mean) / evidence.n] if influence else None)
+
+
+class Listed:
+    name, weights = "events", None
+
+    def __init__(self, x, cluster=None):
+        self.x, self.n, self.cluster = x, len(x), cluster
+
+    def take(self, which):
+        return Listed(self.x[which], None if self.cluster is None else self.cluster.take(which))
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_event_metrics_agree_with_totals(clustered):
+    rng = np.random.default_rng(5)
+    x, level = rng.normal(size=120), facet(np.arange(120) % 2)
+    doc = facet(np.arange(120) // 3, [f"{i:02d}" for i in range(40)], "doc")
+    cluster = doc if clustered else None
+    metric = Events("events", ("mean",), score, About(scale="unbounded"))
+    events = by_level(slices([metric], [Listed(x, cluster)], level))
+    totals = by_level(slices([MEAN], [reals(x, cluster)], level))
+    for name in "ab":
+        (one,), (two,) = events[name].scores, totals[name].scores
+        assert (one.low, one.high, one.p) == pytest.approx((two.low, two.high, two.p), rel=1e-9)
+
+
+@pytest.mark.parametrize("better", ["higher", "lower"])
+def test_the_surely_worst_comes_first(better):
+    rng = np.random.default_rng(6)
+    level = np.repeat([0, 1, 2, 3], [500, 500, 4, 500])
+    shift = np.array([0.0, 1.0, 2.0, -0.5])[level]
+    sign = 1 if better == "lower" else -1
+    metric = Ratio("x", ("m",), {"x": 1}, {"n": 1}, About(better=better, scale="unbounded"))
+    x = sign * (shift + rng.normal(size=len(level)))
+    order = [part.level for part in slices([metric], [reals(x)], facet(level))]
+    # c is further away, but four items do not show it for sure
+    assert order[0] == "b"
+    assert order[-1] == "d"
+
+
+def test_q_is_over_all_slices_of_all_fields():
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=300)
+    one = slices([MEAN], [reals(x)], facet(np.arange(300) % 5))
+    two = slices([MEAN], [reals(x)], facet(np.arange(300) % 7, name="length"))
+    found = adjusted([*one, *two])
+    ps = [score.p for part in found for score in part.scores]
+    assert [s.q for part in found for s in part.scores] == benjamini_hochberg(ps)
+    assert len(ps) == 12
+
+
+def test_small_and_whole_slices_say_why(make, accuracy, f1_macro):
+    gold, pred = np.array([0, 1, 0, 1, 0]), np.array([0, 1, 1, 1, 0])
+    evidence = make(gold, pred, 2)
+    lonely = by_level(slices([f1_macro], [evidence], facet([0, 1, 1, 1, 1])))["a"].scores[0]
+    assert lonely.estimate.value is not None
+    assert lonely.estimate.low is None
+    assert lonely.low is None
+    assert lonely.reason
+    (whole,) = slices([accuracy], [evidence], facet([0] * 5))
+    assert whole.scores[0].difference is None
+    assert whole.scores[0].reason
+    assert [p.level for p in slices([accuracy], [evidence], facet([0, 1, 1, 1, 1]), None, 2)] == [
+        "b"
+    ]
+    assert slices([accuracy], [evidence], facet([-1] * 5)) == []
+
+
+def test_metrics_over_groups_are_not_sliced(make, accuracy):
+    evidence = make([0, 1, 0, 1], [0, 1, 1, 1], 2)
+    groups = reals(np.array([1.0, 2.0]))
+    found = slices([accuracy, MEAN], [evidence, groups], facet([0, 0, 1, 1]))
+    for part in found:
+        plain, grouped = part.scores
+        assert plain.estimate.value is not None
+        assert grouped.estimate.value is None
+        assert grouped.reason
+
+
+def test_nothing_is_ever_nan(make, accuracy, f1_macro, f1_family):
+    gold, pred = np.array([0, 1, 2, 2, 2, 1]), np.array([0, 1, 2, 2, 2, 1])
+    level = facet([0, 0, 1, 1, 2, 2])
+    for cluster in (None, np.array([0, 1, 1, 2, 2, 2]), np.zeros(6, int)):
+        for part in slices(
+            [accuracy, f1_macro, f1_family(3)], [make(gold, pred, 3, cluster)], level, Settings()
+        ):
+            for score in part.scores:
+                numbers = [score.difference, score.low, score.high, score.p, score.estimate.value]
+                assert all(x is None or math.isfinite(x) for x in numbers)
+                assert score.p is not None or score.reason
