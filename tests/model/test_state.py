@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,7 +21,7 @@ def counts(matrix, exact=True):
 def chunks(n, random):
     cuts = sorted(random.randrange(n + 1) for _ in range(random.randrange(4)))
     bounds = [0, *cuts, n]
-    out = [slice(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    out = [slice(a, b) for a, b in pairwise(bounds)]
     random.shuffle(out)
     return out
 

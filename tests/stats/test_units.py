@@ -157,7 +157,7 @@ def test_swaps_are_fair_coins(count):
 
 def test_fewer_draws_are_the_beginning_of_more():
     count = np.ones(3_000_000 // 2, dtype=np.int64)
-    few = list(resamples(count, 1, 3, "x"))[0]
+    few = next(resamples(count, 1, 3, "x"))
     assert np.array_equal(few[0], next(resamples(count, 2, 3, "x"))[0])
     many = np.concatenate(list(swaps(np.arange(9), 300_000, 3, "x")))
     assert np.array_equal(many[:1000], np.concatenate(list(swaps(np.arange(9), 1000, 3, "x"))))

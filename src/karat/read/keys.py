@@ -25,6 +25,7 @@ Inside = Callable[[Sequence[Any]], int]
 
 CLOSE = 0.75
 MOST_NAMES = 1000
+MOST_COLUMNS = 100
 
 
 class KeyAudit:
@@ -50,7 +51,9 @@ class KeyAudit:
     def begin(self, text: bytes, first: dict[str, Any]) -> None:
         """Learn what is usual from the first record and the bytes it was read from."""
         self._usual = -1
-        if text.count(b'":') == key_count(first):
+        # Lists of objects vary in length: unless someone counts inside them, no number is usual.
+        counted = self._inside is not None or not any(map(_holds_objects, first.values()))
+        if counted and text.count(b'":') == key_count(first):
             self._usual = key_count(first) - self._varying_of(first)
         self.see(first)
         odd = {self.near(key) for key in first}
@@ -117,19 +120,19 @@ class KeyAudit:
         odd = {key for key in names if self.near(key) is not None}
         if odd:
             found.update(i for i, row in enumerate(plain) if not odd.isdisjoint(row))
-        counts = list(map(key_count, plain))
-        if sum(counts) != count_pairs(text):
-            found.update(self._miscounted(text, plain, counts))
+        pairs = count_pairs(text)
+        if sum(map(len, plain)) != pairs and total_keys(plain) != pairs:
+            found.update(self._miscounted(text, plain))
         return sorted(found)
 
-    def _miscounted(self, text: bytes, plain: list[Any], counts: list[int]) -> list[int]:
+    def _miscounted(self, text: bytes, plain: list[Any]) -> list[int]:
         lines = text.split(b"\n")
         if text.endswith(b"\n"):
             lines.pop()
         if len(lines) != len(plain):
             # A document: its items are not lines, so all of them are looked at.
             return list(range(len(plain)))
-        return [i for i, line in enumerate(lines) if line.count(b'":') != counts[i]]
+        return [i for i, line in enumerate(lines) if line.count(b'":') != key_count(plain[i])]
 
 
 def key_count(value: Any) -> int:
@@ -140,6 +143,26 @@ def key_count(value: Any) -> int:
     if value and value[0].__class__ in (dict, list):
         return sum(key_count(v) for v in value if v.__class__ in (dict, list))
     return 0
+
+
+def total_keys(rows: Sequence[dict[str, Any]]) -> int:
+    """The sum of `key_count` over many objects, column by column: they are mostly alike."""
+    names = set().union(*rows)
+    if len(names) > MOST_COLUMNS:
+        return sum(map(key_count, rows))
+    total = sum(map(len, rows))
+    for name in names:
+        values = [row.get(name) for row in rows]
+        kinds = set(map(type, values))
+        if dict in kinds:
+            total += total_keys([v for v in values if v.__class__ is dict])
+        if list in kinds:
+            total += sum(key_count(v) for v in values if v.__class__ is list)
+    return total
+
+
+def _holds_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(key_count(value))
 
 
 def count_pairs(text: bytes) -> int:

@@ -58,6 +58,10 @@ class Influence:
         if not units:
             return np.zeros(self.names)
         times = count[self.row]
+        if self.names == 1:
+            middle = (self.value * times).sum() / units
+            apart = (np.square(self.value - middle) * times).sum()
+            return np.array([apart + (units - times.sum()) * middle * middle])
         mean = np.bincount(self.name, self.value * times, self.names) / units
         away = np.square(self.value - mean[self.name]) * times
         silent = units - np.bincount(self.name, times, self.names)

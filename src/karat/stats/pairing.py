@@ -87,6 +87,9 @@ class Pairing:
 
 def paired_units(a: Counts, b: Counts) -> PairRows:
     """The distinct pairs of rows of two systems, and how many items have each."""
+    if isinstance(a.table, Columns) and isinstance(b.table, Columns):
+        first, second = (select(side.table, whole_codes(side), side.weights) for side in (a, b))
+        return PairRows(first, second, np.ones(a.n, dtype=np.int64))
     if isinstance(a.table, Columns) or isinstance(b.table, Columns) or not a.n:
         first = select(sparse(a.table), whole_codes(a), a.weights)
         second = select(sparse(b.table), whole_codes(b), b.weights)
@@ -111,15 +114,17 @@ def swappable(pairing: Pairing) -> tuple[Table, IntArray]:
     """
     change = apart(pairing.units_a.table, pairing.units_b.table, pairing.units_a.exact)
     count = pairing.units_a.count
-    if len(np.unique(change.row)) > MOST_PAIRS:
+    present = _present(change)
+    if len(present) > MOST_PAIRS:
         change = _buckets(pairing)
-        count = np.ones(change.rows, dtype=np.int64)
-    present = np.unique(change.row)
+        count, present = np.ones(change.rows, dtype=np.int64), _present(change)
     return sparse(select(change, present)), count[present]
 
 
 def apart(first: Table | Columns, second: Table | Columns, exact: bool) -> Table:
     """The table `second - first`; equal entries leave none."""
+    if isinstance(first, Columns) and isinstance(second, Columns):
+        return Table.dense(first.layout, second.matrix - first.matrix)
     one, two = sparse(first), sparse(second)
     row = np.concatenate([one.row, two.row])
     cell = np.concatenate([one.cell, two.cell])
@@ -128,6 +133,11 @@ def apart(first: Table | Columns, second: Table | Columns, exact: bool) -> Table
     summed = add_up(both, np.arange(one.rows), one.rows, None, exact)
     kept = summed.value != 0
     return Table(one.rows, one.layout, summed.row[kept], summed.cell[kept], summed.value[kept])
+
+
+def _present(table: Table) -> IntArray:
+    """The rows that have entries."""
+    return np.flatnonzero(np.bincount(table.row, minlength=table.rows))
 
 
 def row_sums(table: Table | Columns, groups: Mapping[str, float]) -> FloatArray:

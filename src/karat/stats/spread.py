@@ -177,6 +177,3 @@ def _column_variance(column: FloatArray | None) -> float:
         return math.nan
     away = column - column.mean()
     return float(np.square(away, out=away).sum() * (len(column) / (len(column) - 1)))
-
-    def take(self, which: Any) -> _Alone:
-        return _Alone(len(np.arange(self.n)[which]))

@@ -10,10 +10,11 @@ something said where there is no answer. What is left is normalised many texts a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
 
 from karat.tasks.answers.normal import (
+    ARTICLES,
     ASCII_DELETED,
     ASCII_LOWER,
     VOID,
@@ -23,11 +24,15 @@ from karat.tasks.answers.normal import (
 )
 
 Number = int | float
+Tokens = Sequence[Any]
+Rule = Callable[[Tokens, Iterable[Tokens]], tuple[Number, Number]]
+"""(exact, f1) of the words said, given the words of each gold answer."""
+
 BLOCK = 256
 """Questions whose texts are normalised together."""
 
-_ARTICLES = frozenset({b"a", b"an", b"the"})
-_PLAIN = bytes(range(32, 127)) + b"\n"
+_ARTICLES = frozenset(word.encode() for word in ARTICLES)
+_HARMLESS = b"\n" + bytes(range(32, 127)) + bytes(range(128, 256))
 
 
 class Text(Protocol):
@@ -37,38 +42,144 @@ class Text(Protocol):
     def text(self) -> str: ...
 
 
-Asked = tuple[int, str, Sequence[Text]]
+def best20(said: Tokens, golds: Iterable[Tokens]) -> tuple[Number, Number]:
+    """The rule of 2.0: gold answers without words are dropped; without any, silence is right."""
+    best: Number = 0
+    empty = True
+    for gold in golds:
+        if gold:
+            if gold == said:
+                return 1, 1.0
+            empty = False
+            best = max(best, overlap(said, gold))
+    if empty:
+        return int(not said), int(not said)
+    return 0, best
+
+
+def best11(said: Tokens, golds: Iterable[Tokens]) -> tuple[Number, Number]:
+    """The rule of 1.1: every gold answer counts, and two empty sides share nothing."""
+    exact, best = 0, 0.0
+    for gold in golds:
+        exact = exact or int(gold == said)
+        best = max(best, overlap(said, gold))
+    return exact, best
+
+
+def overlap(said: Tokens, gold: Tokens) -> Number:
+    """F1 of two bags of words; the int 0 where they share none."""
+    same = shared(said, gold)
+    if not same:
+        return 0
+    precision, recall = same / len(said), same / len(gold)
+    return (2 * precision * recall) / (precision + recall)
+
+
+def shared(said: Tokens, gold: Tokens) -> int:
+    """How many words two texts have in common, each counted as often as both have it."""
+    left = list(gold)
+    same = 0
+    for word in said:
+        if word in left:
+            left.remove(word)
+            same += 1
+    return same
 
 
 def score(
-    golds: Iterable[Sequence[Text]], said: Iterable[str | None], words: Words | None = None
+    golds: Iterable[Sequence[Text]],
+    said: Iterable[str | None],
+    rule: Rule = best20,
+    words: Words | None = None,
 ) -> tuple[list[Number], list[Number]]:
-    """(exact, f1) of each question by the 2.0 script; what was not said at all (None) is 0.
+    """(exact, f1) of each question; what was not said at all (None) is 0.
 
     `words` replaces the official normal form.
     """
     if words is not None:
-        return _score_by(golds, said, words)
+        return _score_by(golds, said, rule, words)
     exact: list[Number] = []
     f1: list[Number] = []
-    hard: list[Asked] = []
+    hard: list[tuple[int, str, Sequence[Text]]] = []
     for answers, text in zip(golds, said, strict=True):
-        right: Number = 0
-        if text:
-            if answers:
-                for answer in answers:
-                    if answer.text == text:
-                        if text.strip(VOID):
-                            right = 1
-                            break
-                else:
-                    hard.append((len(exact), text, answers))
-                if not right and hard[-1:] != [(len(exact), text, answers)]:
-                    hard.append((len(exact), text, answers))
-            elif not text.strip(VOID) and not squad_words(text):
-                right = 1
-        elif text is not None and (not answers or _void(answers)):
-            right = 1
-        exact.append(right)
-        f1.append(right)
+        hit: Number = 0
+        degree: Number = 0
+        if answers and text:
+            for answer in answers:
+                if answer.text == text and text.strip(VOID):
+                    hit, degree = 1, 1.0
+                    break
+            else:
+                hard.append((len(exact), text, answers))
+        elif text is not None and _undecided(answers, text):
+            golden = (squad_words(answer.text) for answer in answers)
+            hit, degree = rule(squad_words(text), golden)
+        exact.append(hit)
+        f1.append(degree)
+    for start in range(0, len(hard), BLOCK):
+        _settle(hard[start : start + BLOCK], exact, f1, rule)
+    return exact, f1
+
+
+def _undecided(answers: Sequence[Text], text: str) -> bool:
+    """Whether a side that looks empty may equal the other one: if not, the score is 0."""
+    if text:
+        return not text.strip(VOID)
+    for answer in answers:
+        if not answer.text.strip(VOID):
+            return True
+    return not answers
+
+
+def _settle(
+    block: Sequence[tuple[int, str, Sequence[Text]]],
+    exact: list[Number],
+    f1: list[Number],
+    rule: Rule,
+) -> None:
+    """Write the scores of questions that need the normal form."""
+    texts: list[str] = []
+    sizes: list[int] = []
+    for _, text, answers in block:
+        golds = {answer.text for answer in answers}
+        texts.append(text)
+        texts += golds
+        sizes.append(len(golds))
+    bags = [
+        [word for word in line.split() if word not in _ARTICLES] for line in _normal_lines(texts)
+    ]
+    end = 0
+    for (place, _, _), size in zip(block, sizes, strict=True):
+        start, end = end, end + 1 + size
+        exact[place], f1[place] = rule(bags[start], bags[start + 1 : end])
+
+
+def _normal_lines(texts: list[str]) -> list[bytes]:
+    """The texts in lower case without punctuation; articles and runs of blanks may be left."""
+    joined = "\n".join(texts)
+    if not joined.isascii():
+        joined = "\n".join([t if t.isascii() else " ".join(official_words(t)) for t in texts])
+    data = joined.encode("utf-8", "surrogatepass")
+    # Control characters are edges of words in the official form, and a line end inside a text
+    # would shift all that follow: such blocks go the long way.
+    if not data.translate(None, _HARMLESS):
+        lines = data.translate(ASCII_LOWER, ASCII_DELETED).split(b"\n")
+        if len(lines) == len(texts):
+            return lines
+    return [" ".join(official_words(t)).encode("utf-8", "surrogatepass") for t in texts]
+
+
+def _score_by(
+    golds: Iterable[Sequence[Text]], said: Iterable[str | None], rule: Rule, words: Words
+) -> tuple[list[Number], list[Number]]:
+    """(exact, f1) with another normal form."""
+    exact: list[Number] = []
+    f1: list[Number] = []
+    for answers, text in zip(golds, said, strict=True):
+        hit: Number = 0
+        degree: Number = 0
+        if text is not None:
+            hit, degree = rule(words(text), [words(answer.text) for answer in answers])
+        exact.append(hit)
+        f1.append(degree)
     return exact, f1

@@ -16,10 +16,15 @@ UINT_BITS = 64
 
 
 class Ranked(NamedTuple):
-    """Detections by category, then falling score; `rank` is the place within image and category."""
+    """The best detections of each image and category.
 
-    order: IntArray
+    `inside` lists them by category, image and rank (the place by falling score, from 0); `order`
+    puts that list by category and falling score.
+    """
+
+    inside: IntArray
     rank: CodeArray
+    order: IntArray
 
 
 def rank_detections(
@@ -28,22 +33,20 @@ def rank_detections(
     """The detections that are among the best `cap` of their image and category, ranked."""
     n = len(score)
     if not n:
-        return Ranked(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32))
+        none = np.zeros(0, dtype=np.int64)
+        return Ranked(none, np.zeros(0, dtype=np.int32), none)
     fall = falling(score)
     group = category.astype(np.int64) * images + image
     inside = sorted_by(group, fall, images * categories)
     mine = group[inside]
     starts = np.flatnonzero(np.r_[True, mine[1:] != mine[:-1]])
     lengths = np.diff(np.r_[starts, n])
-    place = np.arange(n, dtype=np.int64)
-    rank = np.empty(n, dtype=np.int32)
-    rank[inside] = place - np.repeat(starts, lengths)
-    # Within an image equal scores stand in file order already; among images, in that of the images.
-    by_image = inside[rank[inside] < cap]
-    image_order = np.argsort(image[by_image], kind="stable") if categories > 1 else slice(None)
-    by_image = by_image[image_order]
-    order = by_image[sorted_by(category[by_image], fall[by_image], categories)]
-    return Ranked(order, rank[order])
+    rank = (np.arange(n) - np.repeat(starts, lengths)).astype(np.int32)
+    if lengths.max() > cap:
+        kept = rank < cap
+        inside, rank = inside[kept], rank[kept]
+    # The list is by image and rank already, which settles ties of scores as the official sort does.
+    return Ranked(inside, rank, sorted_by(category[inside], fall[inside], categories))
 
 
 def falling(score: FloatArray) -> IntArray:

@@ -1,0 +1,169 @@
+"""Whether the end of a span is its last character or the place after it, told from the data.
+
+Where a span ends with the text, or where it starts and ends at the same place, there is only one
+reading. Else each span votes: under the right reading it stops at the edge of a word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from karat.model.pairs import BoolArray, IntArray
+
+Convention = Literal["exclusive", "inclusive"]
+CONVENTIONS: tuple[Convention, ...] = ("exclusive", "inclusive")
+
+OTHER, WORD, SPACE = 0, 1, 2
+FEWEST_VOTES = 5
+MAJORITY = 0.9
+FEWEST_SHARED = 5
+"""So many spans must share a start before their ends say anything."""
+
+ClassArray = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The characters of all documents by class, each text followed by one that is no word.
+
+    `at[d]` is where document d begins, `length[d]` how many characters it has; `ascii[d]` says
+    that it has no others.
+    """
+
+    classes: ClassArray
+    at: IntArray
+    length: IntArray
+    ascii: BoolArray
+
+    def of(self, doc: IntArray, place: IntArray) -> ClassArray:
+        """The class of the character at a place of a document; OTHER outside of it."""
+        inside = (place >= 0) & (place < self.length[doc])
+        found = self.classes[np.where(inside, self.at[doc] + place, 0)]
+        return np.where(inside, found, np.uint8(OTHER)).astype(np.uint8)
+
+
+class TextReader:
+    """Collects texts batch by batch; keeps one byte a character."""
+
+    def __init__(self) -> None:
+        self._table: ClassArray | None = None
+        self._classes: list[ClassArray] = []
+        self._lengths: list[IntArray] = []
+        self._ascii: list[BoolArray] = []
+
+    def add(self, texts: list[str]) -> None:
+        """Take the next texts."""
+        joined = "\0".join(texts) + "\0" if texts else ""
+        self._lengths.append(np.fromiter(map(len, texts), np.int64, len(texts)))
+        if joined.isascii():
+            points: npt.NDArray[np.integer] = np.frombuffer(joined.encode(), dtype=np.uint8)
+            self._ascii.append(np.ones(len(texts), dtype=bool))
+        else:
+            packed = joined.encode("utf-32-le", "surrogatepass")
+            points = np.frombuffer(packed, dtype=np.uint32)
+            self._ascii.append(np.fromiter(map(str.isascii, texts), bool, len(texts)))
+        self._classes.append(self._look_up(points))
+
+    def skip(self, rows: int) -> None:
+        """Take rows that could not be read."""
+        self.add([""] * rows)
+
+    def finish(self) -> Texts:
+        """All texts."""
+        length = _joined(self._lengths, np.int64)
+        classes = _joined(self._classes, np.uint8)
+        at = np.concatenate([[0], np.cumsum(length + 1)[:-1]]).astype(np.int64)[: len(length)]
+        if not len(classes):
+            classes = np.zeros(1, dtype=np.uint8)
+        return Texts(classes, at, length, _joined(self._ascii, np.bool_))
+
+    def _look_up(self, points: npt.NDArray[np.integer]) -> ClassArray:
+        if self._table is None:
+            self._table = np.fromiter(map(_class, map(chr, range(128))), np.uint8, 128)
+        most = int(points.max(initial=0))
+        if most >= len(self._table) and most < 1 << 16:
+            self._table = np.fromiter(map(_class, map(chr, range(1 << 16))), np.uint8, 1 << 16)
+        if most < len(self._table):
+            return np.asarray(self._table[points])
+        # Characters beyond the first plane are few: each distinct one is looked at.
+        distinct, place = np.unique(points, return_inverse=True)
+        found = np.fromiter(map(_class, map(chr, distinct.tolist())), np.uint8, len(distinct))
+        return np.asarray(found[place])
+
+
+def _class(character: str) -> int:
+    if character.isalnum() or character == "_":
+        return WORD
+    return SPACE if character.isspace() else OTHER
+
+
+def _joined(parts: list[npt.NDArray[np.generic]] | list[IntArray] | list[ClassArray] | list[BoolArray], kind: type) -> npt.NDArray:  # type: ignore[type-arg]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a file says about its ends, and why. `convention` None: nothing decides it."""
+
+    convention: Convention | None
+    why: str
+    mixed: bool = False
+
+
+def decide(texts: Texts, doc: IntArray, start: IntArray, end: IntArray) -> Verdict:
+    """The convention of the ends of one file; `end` is as it was written."""
+    for_exclusive, for_inclusive = votes(texts, doc, end)
+    total = for_exclusive + for_inclusive
+    tally = f"{for_exclusive} to {for_inclusive} spans stop at the edge of a word"
+    if total >= FEWEST_VOTES:
+        if for_exclusive >= MAJORITY * total:
+            return Verdict("exclusive", tally)
+        if for_inclusive >= MAJORITY * total:
+            return Verdict("inclusive", f"{for_inclusive} to {for_exclusive}{tally[tally.index(' spans'):]}")
+    at_end = int((end == texts.length[doc]).sum())
+    same = int((end == start).sum())
+    if at_end and same:
+        return Verdict(None, f"{at_end} ends equal the length of the text, {same} equal the start", True)
+    if at_end:
+        return Verdict("exclusive", f"{at_end} ends equal the length of the text")
+    if same:
+        return Verdict("inclusive", f"{same} ends equal the start")
+    return Verdict(None, tally if total else "no span says")
+
+
+def votes(texts: Texts, doc: IntArray, end: IntArray) -> tuple[int, int]:
+    """How many spans stop at the edge of a word under one reading only: exclusive, inclusive."""
+    before, here, after = (texts.of(doc, end + step) for step in (-1, 0, 1))
+    # The character that follows the text counts as an edge, but a span cannot reach it.
+    inside = end < texts.length[doc]
+    exclusive = (before == WORD) & (here != WORD)
+    inclusive = (here == WORD) & (after != WORD) & inside
+    return int((exclusive & ~inclusive).sum()), int((inclusive & ~exclusive).sum())
+
+
+def shifted(
+    gold: tuple[IntArray, IntArray, IntArray], pred: tuple[IntArray, IntArray, IntArray]
+) -> tuple[int, int] | None:
+    """(step, spans) where all predicted ends of spans that start alike lie one step off, else None.
+
+    Each side is (document, start, end).
+    """
+    width = 1 + max(int(gold[1].max(initial=0)), int(pred[1].max(initial=0)))
+    first, second = gold[0] * width + gold[1], pred[0] * width + pred[1]
+    keys, at = np.unique(first, return_index=True)
+    if not len(keys):
+        return None
+    place = np.minimum(np.searchsorted(keys, second), len(keys) - 1)
+    shared = keys[place] == second
+    steps = pred[2][shared] - gold[2][at[place[shared]]]
+    if len(steps) < FEWEST_SHARED or (steps == 0).any():
+        return None
+    for step in (1, -1):
+        count = int((steps == step).sum())
+        if count >= MAJORITY * len(steps):
+            return step, count
+    return None
