@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
+from karat import tasks
 from karat.errors import DataError, UsageError
 from karat.model.problem import Problem, Problems
 from karat.model.report import Input, Report
 from karat.model.task import Card, Request
 from karat.read.source import Source
 from karat.run import detect
-from karat.tasks import cards
 
 SEED = 12345
 
@@ -159,6 +160,11 @@ def _prepare(
 ) -> tuple[Card, Request]:
     """The task and the request that the arguments mean."""
     left, right = _sources(gold, progress), _sources(predictions, progress)
+    named = _named_gold(options, progress)
+    if named:
+        if right:
+            raise UsageError("GOLD is left out where an option names the gold files")
+        left, right = named, left
     card = detect.choose(left, right, task, say)
     return card, Request(left, right, options=_known_options(card, options), **fields)
 
@@ -167,9 +173,17 @@ def _sources(thing: Any, progress: Progress | None) -> tuple[Source, ...]:
     """The inputs of one side. A path may be a comma list."""
     if thing is None:
         return ()
-    several = isinstance(thing, str) and "," in thing and not os.path.exists(thing)
+    several = isinstance(thing, str) and "," in thing and not Path(thing).exists()
     parts = thing.split(",") if several else [thing]
     return tuple(_source(part, progress) for part in parts)
+
+
+def _named_gold(options: Mapping[str, Any], progress: Progress | None) -> tuple[Source, ...]:
+    """The gold files that options name, in the order of the tasks' options."""
+    names = [o.name for card in tasks.cards() for o in card.options if o.gold]
+    return tuple(
+        _source(options[name], progress) for name in names if options.get(name) is not None
+    )
 
 
 def _source(thing: Any, progress: Progress | None) -> Source:
@@ -177,8 +191,8 @@ def _source(thing: Any, progress: Progress | None) -> Source:
     made = Source.of(thing)
     if progress is not None and made.rows is None:
         name, total = made.name, None
-        if isinstance(thing, (str, os.PathLike)) and os.path.isfile(thing):
-            total = os.path.getsize(thing)
+        if isinstance(thing, (str, os.PathLike)) and Path(thing).is_file():
+            total = Path(thing).stat().st_size
         made.on_bytes = lambda done: progress(name, done, total)
     return made
 
@@ -188,17 +202,19 @@ def _known_options(card: Card, options: Mapping[str, Any]) -> dict[str, Any]:
     known = {option.name: option for option in card.options}
     for name, value in options.items():
         if name not in known:
-            having = [c.name for c in cards() if any(o.name == name for o in c.options)]
-            help = f"{name} belongs to {', '.join(having)}; " if having else ""
+            having = [c.name for c in tasks.cards() if any(o.name == name for o in c.options)]
+            whose = f"{name} belongs to {', '.join(having)}; " if having else ""
             raise UsageError(
                 f"{card.name} has no option {name!r}",
-                help=f"{help}it has {', '.join(sorted(known)) or 'none'}",
+                help=f"{whose}it has {', '.join(sorted(known)) or 'none'}",
             )
         choices = known[name].choices
         given = value if isinstance(value, (list, tuple)) else (value,)
         for one in given:
             if choices and one is not None and one not in choices:
-                raise UsageError(f"{name} cannot be {one!r}", help=f"choose from {', '.join(choices)}")
+                raise UsageError(
+                    f"{name} cannot be {one!r}", help=f"choose from {', '.join(choices)}"
+                )
     return {
         name: (tuple(value) if isinstance(value, (list, tuple)) else (value,))
         if known[name].many

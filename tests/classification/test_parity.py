@@ -104,7 +104,9 @@ def test_order(case: tuple[Any, Any, karat.Report]) -> None:
     labels, probabilities, report = case
     classes = sorted(set(labels))
     one = {c: oracle.roc_auc_score(labels == c, probabilities[:, c]) for c in classes}
-    precision = {c: oracle.average_precision_score(labels == c, probabilities[:, c]) for c in classes}
+    precision = {
+        c: oracle.average_precision_score(labels == c, probabilities[:, c]) for c in classes
+    }
     close(report["auroc_ovr_macro"].value, float(np.mean(list(one.values()))))
     close(report["average_precision_macro"].value, float(np.mean(list(precision.values()))))
     for c in classes:
@@ -114,8 +116,9 @@ def test_order(case: tuple[Any, Any, karat.Report]) -> None:
     for i, a in enumerate(classes):
         for b in classes[i + 1 :]:
             both = (labels == a) | (labels == b)
-            for c in (a, b):
-                pairs.append(oracle.roc_auc_score(labels[both] == c, probabilities[both, c]))
+            pairs += [
+                oracle.roc_auc_score(labels[both] == c, probabilities[both, c]) for c in (a, b)
+            ]
     close(report["auroc_ovo_macro"].value, float(np.mean(pairs)))
 
 

@@ -18,7 +18,8 @@ def perfect(card: Card, gold: Path, into: Path) -> Path:
     home = Path(__file__).with_name(f"cases_{folder}.py")
     assert home.exists(), f"write {home.name}: the contract needs perfect predictions of {folder}"
     spec = importlib.util.spec_from_file_location(f"contract_cases_{folder}", home)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     path: Path = module.perfect_predictions(card, gold, into)

@@ -1,4 +1,4 @@
-"""What holds for every metric of every task, because a metric is a function of weighted evidence."""
+"""What holds for every metric of every task: a metric is a function of weighted evidence."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from contract.cases import perfect
 from contract.samples import exempt, measured, sample_files
+
 from karat import Report, score
 from karat.model.evidence import Counts, Evidence
 from karat.model.metric import Events, Metric
@@ -78,7 +78,7 @@ def test_order_does_not_matter(card: Card, run: Measured) -> None:
 
 
 def test_slices_add_up(run: Measured) -> None:
-    """The totals of a partition add up to the totals of the whole, exactly where they are integers."""
+    """Totals of a partition add up to those of the whole, exactly where they are integers."""
     rng = np.random.default_rng(4)
     for evidence in run.evidence:
         if not isinstance(evidence, Counts):
@@ -97,7 +97,8 @@ def test_a_system_equals_itself(run: Measured) -> None:
         evidence = next(e for e in run.evidence if e.name == metric.reads)
         if isinstance(metric, Events) and metric.no_interval:
             continue
-        for found in compare.paired(metric, evidence, evidence, intervals.Settings(permutations=200)):
+        settings = intervals.Settings(permutations=200)
+        for found in compare.paired(metric, evidence, evidence, settings):
             if found.difference is not None:
                 assert found.difference == 0
                 assert found.p == 1

@@ -1,9 +1,10 @@
-"""Inputs of every kind: the same content, a digest of the bytes, and problems instead of crashes."""
+"""Inputs of every kind: the same content, a digest of the bytes, problems and no crashes."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import importlib.util
 import io
 import json
 import os
@@ -108,11 +109,13 @@ def test_a_gzip_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_zstandard_is_read_or_refused_clearly() -> None:
-    frame = b"\x28\xb5\x2f\xfd" + b"\x04\x00\x01\x00\x00\x99\xe9\xd8\x51"  # an empty frame
-    try:
-        assert Source.of(frame).data() == b""
-    except DataError as error:
-        assert [p.code for p in error.problems] == ["zstd-unsupported"]
+    empty = b"\x28\xb5\x2f\xfd" + b"\x24\x00\x01\x00\x00\x99\xe9\xd8\x51"
+    if importlib.util.find_spec("compression") is not None:
+        assert Source.of(empty).data() == b""
+        return
+    with pytest.raises(DataError) as caught:
+        Source.of(empty).data()
+    assert [p.code for p in caught.value.problems] == ["zstd-unsupported"]
 
 
 def test_a_missing_file_hints_at_its_neighbours(file: Path) -> None:

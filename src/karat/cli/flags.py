@@ -41,7 +41,8 @@ def _flag(name: str, owners: list[tuple[Card, Option]]) -> click.Option:
     kind = click.Choice(choices) if closed else _TYPES[options[0].kind]
     many = any(option.many for option in options)
     # click turns a repeatable flag nobody gave into an empty tuple.
-    return click.Option([f"--{word}", name], type=kind, multiple=many, default=None, help=text)
+    letters = {f"-{option.short}" for option in options if option.short}
+    return click.Option([*letters, f"--{word}", name], type=kind, multiple=many, default=None, help=text)
 
 
 def given(values: Mapping[str, Any]) -> dict[str, Any]:

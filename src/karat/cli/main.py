@@ -19,6 +19,7 @@ from karat import __version__
 COMMANDS = {
     "score": "Weigh predictions against gold: scores, intervals, slices.",
     "check": "Find what is wrong with the files, without scoring anything.",
+    "convert": "Turn files of one format into another.",
     "tasks": "List the tasks, or show one: its files and options.",
     "demo": "Score the built-in samples and write their reports to a folder.",
     "schema": "Print the JSON schema of what --json prints.",

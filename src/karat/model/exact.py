@@ -115,7 +115,8 @@ def parts(x: FloatArray, most: int) -> list[FloatArray]:
     Whole numbers that are small enough come back as they are.
     """
     peak = float(np.abs(x).max()) if len(x) else 0.0
-    if peak == 0 or not math.isfinite(peak):
+    if peak < np.finfo(np.float64).tiny * 2.0**60 or not math.isfinite(peak):
+        # Nothing there, or so small that no finer step exists.
         return [x]
     step = 2.0 ** (math.frexp(peak * max(most, 1))[1] - 52)
     if step <= 1 and bool(np.all(x == np.trunc(x))):

@@ -1,4 +1,4 @@
-"""A metric: a pure function of weighted totals, or of weighted events, and what is known about it."""
+"""A metric: a pure function of weighted totals or weighted events, and what is known of it."""
 
 from __future__ import annotations
 
@@ -69,8 +69,12 @@ class Ratio:
 
     def values(self, totals: Totals) -> FloatArray:
         """(..., len(names)); NaN where the denominator is 0."""
-        num = sum(c * np.atleast_1d(totals.sums[..., totals.layout.span(g)]) for g, c in self.num.items())
-        den = sum(c * np.atleast_1d(totals.sums[..., totals.layout.span(g)]) for g, c in self.den.items())
+        num = sum(
+            c * np.atleast_1d(totals.sums[..., totals.layout.span(g)]) for g, c in self.num.items()
+        )
+        den = sum(
+            c * np.atleast_1d(totals.sums[..., totals.layout.span(g)]) for g, c in self.den.items()
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             quotient = np.where(den != 0, np.divide(num, den), np.nan)
         return np.asarray(self.factor * quotient)

@@ -28,7 +28,8 @@ class Option:
     """One option of a task: it becomes a flag of `karat score` and a keyword of `karat.score`.
 
     `signature` says that it can change a score, so that it belongs into the signature whenever it
-    differs from its default.
+    differs from its default. `gold` says that the option names a gold file, given instead of GOLD.
+    `short` is a letter for a short flag.
     """
 
     name: str
@@ -38,6 +39,8 @@ class Option:
     choices: tuple[str, ...] = ()
     many: bool = False
     signature: bool = True
+    gold: bool = False
+    short: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +49,8 @@ class Peek:
 
     `shape` is "lines" (JSONL), "list" or "object" (JSON), "xml", "table" (tab-separated), "text",
     "pickle", "binary" or "folder". `first` is the first decoded record of lines or list, the
-    object's own keys for an object (values may be cut off and are then missing), the cells of the first line of
-    a table. `head` is the first 64 kB of the content, decompressed.
+    object's own keys for an object (values may be cut off and are then missing), the cells of the
+    first line of a table. `head` is the first 64 kB of the content, decompressed.
     """
 
     name: str
@@ -116,7 +119,8 @@ class Official:
 class Converter:
     """One direction of `karat convert`: a function `module:attribute` from format to format.
 
-    It is called as `convert(inputs, output, options, problems)` with paths, and loaded only then.
+    It is called as `convert(inputs, output, options, problems)` with paths, and loaded only then;
+    options also say `from` and `to`. `recognise` tells whether an input is of the source format.
     """
 
     source: str
@@ -124,6 +128,7 @@ class Converter:
     module: str
     attribute: str
     help: str = ""
+    recognise: Callable[[Peek], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,8 +138,8 @@ class Card:
     `recognise(gold, predictions)` returns what it saw ("text and label, probabilities") or None.
     `computed` maps a computed field to its description. `config_name` is the task's name in a run
     configuration, for the tasks that have prediction caches. `sample` names the folder in
-    `karat/samples/`, its two files, and the flags that show it best. `exemptions` names the contract tests that the task's
-    official definition cannot hold, each with the reason.
+    `karat/samples/`, its two files, and the flags that show it best. `exemptions` names the
+    contract tests that the task's official definition cannot hold, each with the reason.
     """
 
     name: str
@@ -163,7 +168,7 @@ class Task(Protocol):
     """What every task can do. Each method is a function from values to values."""
 
     def read(self, card: Card, request: Request, problems: Problems) -> Pairs[Any, Any] | None:
-        """Paired columns, or None where the inputs are too broken to pair. Collects all problems."""
+        """Paired columns, None where the inputs are too broken to pair. Collects all problems."""
 
     def measure(self, pairs: Pairs[Any, Any], options: Mapping[str, Any]) -> Sequence[Evidence]:
         """What each item contributes."""
@@ -188,7 +193,11 @@ class Task(Protocol):
         """The task's own tables and curves: confusion matrix, reliability."""
 
     def examples(
-        self, pairs: Pairs[Any, Any], evidence: Sequence[Evidence], options: Mapping[str, Any], most: int
+        self,
+        pairs: Pairs[Any, Any],
+        evidence: Sequence[Evidence],
+        options: Mapping[str, Any],
+        most: int,
     ) -> list[Example]:
         """The worst items, each with why it lost."""
 

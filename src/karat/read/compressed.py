@@ -85,17 +85,20 @@ def _unzstd(name: str, first: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]
     except ImportError:
         text = "content is Zstandard, which needs Python 3.14; use gzip or plain files"
         raise DataError([Problem("zstd-unsupported", "error", text, name)]) from None
-    frame = ZstdDecompressor()
+    frame, begun = ZstdDecompressor(), False
     waiting = first
     try:
         while True:
             if frame.eof:
-                waiting, frame = frame.unused_data + waiting, ZstdDecompressor()
+                waiting, frame, begun = frame.unused_data + waiting, ZstdDecompressor(), False
             if not waiting and frame.needs_input:
                 block = next(blocks, None)
                 if block is None:
+                    if begun:
+                        raise EOFError("ended before the end of the frame")
                     return
                 waiting = block
+            begun = True
             plain = frame.decompress(waiting, STEP)
             waiting = b""
             if plain:

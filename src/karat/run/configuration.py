@@ -90,7 +90,11 @@ def looks_like_one(thing: Any) -> bool:
 
 def inputs_of(configuration: Configuration) -> list[Input]:
     """The files that the run reads, with their content hashes."""
-    found = [Input(role="configuration", name=configuration.path.name, digest=_digest(configuration.path))]
+    found = [
+        Input(
+            role="configuration", name=configuration.path.name, digest=_digest(configuration.path)
+        )
+    ]
     for side, request in configuration.requests():
         roles = ((side, request.gold), (f"{side} predictions", request.predictions))
         found += [
@@ -200,9 +204,7 @@ def _read(path: Path, place: Place) -> dict[str, Any] | None:
 
 
 def _check_task(name: str, place: Place) -> None:
-    known = [card.config_name for card in tasks.cards() if card.config_name]
-    order = [one for one in shape.TASKS if one in known] or list(shape.TASKS)
-    if name not in order:
+    if name not in shape.TASKS:
         message = f"{show(name)} is not one of {', '.join(shape.TASKS)}"
         place.add("config-task", message, "model_task", help=shape.near(name, shape.TASKS))
 

@@ -56,7 +56,10 @@ def _hint(gold: Peek, predictions: Peek | None) -> str:
     alone = [card.name for card in tasks.cards() if card.recognise(gold, None)]
     if alone and predictions is not None:
         return (
-            f"the gold looks like {' or '.join(alone)}, but {predictions.name} does not look like its "
-            f"predictions; 'karat tasks {alone[0]}' shows them, --task {alone[0]} names every defect"
+            f"the gold looks like {' or '.join(alone)}, but {predictions.name} does not look like "
+            f"its predictions; 'karat tasks {alone[0]}' shows them, --task {alone[0]} names every "
+            "defect"
         )
-    return "say which with --task NAME; 'karat tasks' lists them and 'karat tasks NAME' shows the files"
+    return (
+        "say which with --task NAME; 'karat tasks' lists them, 'karat tasks NAME' shows the files"
+    )

@@ -39,7 +39,8 @@ class Text(Protocol):
     """A gold answer."""
 
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """What it says."""
 
 
 def best20(said: Tokens, golds: Iterable[Tokens]) -> tuple[Number, Number]:

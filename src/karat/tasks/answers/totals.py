@@ -72,7 +72,11 @@ def official20(scores: Scores, threshold: float = 1.0, curves: bool = False) -> 
 
 def _block(name: str, exact: Sequence[Number], f1: Sequence[Number]) -> Output:
     n = len(exact)
-    return {f"{name}exact": 100.0 * sum(exact) / n, f"{name}f1": 100.0 * sum(f1) / n, f"{name}total": n}
+    return {
+        f"{name}exact": 100.0 * sum(exact) / n,
+        f"{name}f1": 100.0 * sum(f1) / n,
+        f"{name}total": n,
+    }
 
 
 def official11(exact: Sequence[Number], f1: Sequence[Number]) -> Output:

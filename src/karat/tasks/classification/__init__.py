@@ -9,13 +9,16 @@ from karat.model.task import Card, Official, Option, Peek
 OPTIONS = (
     Option(
         "metrics",
-        "which metrics: labels, probabilities (log loss, Brier, calibration), order (AUROC, average precision)",
+        "which metrics: labels, probabilities (log loss, Brier, calibration), "
+        "order (AUROC, average precision)",
         choices=("labels", "probabilities", "order"),
         many=True,
         signature=False,
     ),
     Option("class_names", "names of the classes in the order of the vector, separated by commas"),
-    Option("top_k", "top-k accuracies to show", default=(3, 5), kind="int", many=True, signature=False),
+    Option(
+        "top_k", "top-k accuracies to show", default=(3, 5), kind="int", many=True, signature=False
+    ),
 )
 
 _SAMPLE = ("gold.jsonl", "predictions.jsonl")
@@ -75,8 +78,8 @@ _TEXT = Card(
     summary="one label a text, from a vector of class probabilities",
     item="text",
     layout=(
-        '{"text": "The lamp came a day early!", "label": 2}          one object a line, or a .json list\n'
-        '{"probabilities": [0.02, 0.04, 0.94]}                       line i belongs to example i'
+        '{"text": "The lamp came a day early!", "label": 2}   one object a line, or a .json list\n'
+        '{"probabilities": [0.02, 0.04, 0.94]}   line i belongs to example i'
     ),
     recognise=_text,
     module="karat.tasks.classification.task",
@@ -101,7 +104,7 @@ CARDS = (
         item="pair",
         layout=(
             '{"text": "Two dogs run.", "text_pair": "Animals move.", "label": 0}\n'
-            '{"probabilities": [0.91, 0.06, 0.03]}                       line i belongs to example i'
+            '{"probabilities": [0.91, 0.06, 0.03]}   line i belongs to example i'
         ),
         recognise=_nli,
         computed={
@@ -123,8 +126,8 @@ CARDS = (
         summary="one label an image, from a vector of class probabilities",
         item="image",
         layout=(
-            '{"image_path": "images/0001.jpg", "label": 1}               any string key may locate the image\n'
-            '{"probabilities": [0.05, 0.84, 0.11]}                       line i belongs to example i'
+            '{"image_path": "images/0001.jpg", "label": 1}   any string key locates the image\n'
+            '{"probabilities": [0.05, 0.84, 0.11]}   line i belongs to example i'
         ),
         recognise=_image,
         computed={},

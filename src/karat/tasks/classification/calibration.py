@@ -1,4 +1,4 @@
-"""Reliability: does a confidence of 0.8 mean right in 8 of 10 cases?"""
+"""Reliability: whether a confidence of 0.8 means right in 8 of 10 cases."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Reliability:
 
 
 class Bins(NamedTuple):
-    """Equal-width bins of confidence: weight, mean confidence, accuracy, and the spread by chance."""
+    """Bins of confidence: weight, mean confidence, accuracy, and the gap by chance."""
 
     weight: FloatArray
     confidence: FloatArray
@@ -77,7 +77,11 @@ def binned(evidence: Reliability, weights: FloatArray | None = None) -> Bins:
 
 
 def score_calibration(evidence: Reliability, weights: FloatArray | None, influence: bool) -> Scored:
-    """ECE and MCE, and what a perfectly calibrated model of the same size would get."""
+    """ECE and MCE, and what a perfectly calibrated model of the same size would get.
+
+    Gaps have no useful derivative at 0, so influence is not given even where it is asked for.
+    """
+    del influence
     bins = binned(evidence, weights)
     filled = bins.weight > 0
     if not filled.any():

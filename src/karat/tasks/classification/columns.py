@@ -20,7 +20,7 @@ _NARROW = 16
 
 
 class Scores:
-    """Probabilities by class: `column(c)` is one class over all items, as the doubles that were read.
+    """Probabilities by class: `column(c)` is one class over all items, as the doubles read.
 
     A block whose values all have at most nine decimals is kept as 32-bit integers, which is exact.
     """
@@ -43,7 +43,8 @@ class Scores:
 
     def _spilled(self, block: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if self._file is None:
-            self._file = tempfile.TemporaryFile(prefix="karat-scores-")
+            # Lives as long as the scores do, and has no name that could be left behind.
+            self._file = tempfile.TemporaryFile(prefix="karat-scores-")  # noqa: SIM115
         self._file.seek(0, 2)
         offset = self._file.tell()
         block.tofile(self._file)
@@ -84,7 +85,7 @@ class Predictions:
 
 
 class Builder:
-    """Collects blocks of probabilities in row order. `labels` are -1 where missing, None if unknown."""
+    """Collects blocks of probabilities in row order. `labels` are -1 where missing."""
 
     def __init__(self, labels: CodeArray | None, *, keep_scores: bool = True) -> None:
         self._labels = labels
@@ -102,17 +103,23 @@ class Builder:
             return
         self._classes = classes
         labels = self._labels_of(rows)
-        by_class = np.ascontiguousarray(probabilities.T)
-        top, confidence = _top(by_class, probabilities)
         known = (labels >= 0) & (labels < classes)
         at = np.where(known, labels, 0)
         gold = probabilities[np.arange(rows), at]
-        loss = np.where(known, -np.log(np.clip(gold, _EPS, 1 - _EPS)), 0.0)
-        # sum over classes of (p - y)^2, written so that one pass over p serves all labels
-        brier = np.where(known, _brier(by_class, at), 0.0)
-        rank = np.where(known, _rank(by_class, gold, at), -1).astype(np.int32)
+        loss = -np.log(np.clip(gold, _EPS, 1 - _EPS))
+        by_class = None
+        if self._scores is not None or classes <= _NARROW:
+            by_class = np.ascontiguousarray(probabilities.T)
+        # Few classes: one pass a class over long columns. Many: one pass over the short rows.
+        if classes <= _NARROW and by_class is not None:
+            top, confidence, brier, rank = _by_columns(by_class, gold, at)
+        else:
+            top, confidence, brier, rank = _by_rows(probabilities, gold, at)
+        absent = ~known
+        loss[absent] = brier[absent] = 0.0
+        rank[absent] = -1
         self._parts.append((top, confidence, rank, loss, brier))
-        if self._scores is not None:
+        if self._scores is not None and by_class is not None:
             self._scores.add(by_class)
         self._watch_constant(probabilities)
         self._rows += rows
@@ -146,30 +153,30 @@ class Builder:
         )
 
 
-def _top(by_class: FloatArray, rows: FloatArray) -> tuple[CodeArray, FloatArray]:
-    """Index and value of the largest probability; ties go to the lowest index."""
-    if len(by_class) > _NARROW:
-        top = rows.argmax(axis=1)
-        return top.astype(np.int32), rows[np.arange(len(rows)), top]
-    best = by_class[0].copy()
-    index = np.zeros(len(best), dtype=np.int32)
-    for c in range(1, len(by_class)):
-        better = by_class[c] > best
-        index[better] = c
-        np.maximum(best, by_class[c], out=best)
-    return index, best
+Parts = tuple[CodeArray, FloatArray, FloatArray, CodeArray]
+"""Index and value of the largest probability (ties: lowest index), Brier score, rank of gold."""
 
 
-def _brier(by_class: FloatArray, label: npt.NDArray[Any]) -> FloatArray:
-    total = np.zeros(by_class.shape[1])
+def _by_columns(by_class: FloatArray, gold: FloatArray, at: npt.NDArray[Any]) -> Parts:
+    rows = by_class.shape[1]
+    best, top = by_class[0].copy(), np.zeros(rows, dtype=np.int32)
+    brier, rank = np.zeros(rows), np.zeros(rows, dtype=np.int32)
     for c, p in enumerate(by_class):
-        total += (p - (label == c)) ** 2
-    return total
+        if c:
+            top[p > best] = c
+            np.maximum(best, p, out=best)
+        brier += (p - (at == c)) ** 2
+        rank += (p > gold) | ((p == gold) & (at > c))
+    return top, best, brier, rank
 
 
-def _rank(by_class: FloatArray, gold: FloatArray, label: npt.NDArray[Any]) -> CodeArray:
-    """How many classes come before the gold one, ties placed by index."""
-    before = np.zeros(len(gold), dtype=np.int32)
-    for c, p in enumerate(by_class):
-        before += (p > gold) | ((p == gold) & (label > c))
-    return before
+def _by_rows(rows: FloatArray, gold: FloatArray, at: npt.NDArray[Any]) -> Parts:
+    top = rows.argmax(axis=1)
+    best = rows[np.arange(len(rows)), top]
+    mark = gold[:, None]
+    rank = np.count_nonzero(rows > mark, axis=1)
+    level = np.count_nonzero(rows == mark, axis=1)
+    for i in np.flatnonzero(level > 1):
+        rank[i] += np.count_nonzero(rows[i, : at[i]] == gold[i])
+    brier = np.einsum("ij,ij->i", rows, rows) - gold**2 + (1 - gold) ** 2
+    return top.astype(np.int32), best, brier, rank.astype(np.int32)

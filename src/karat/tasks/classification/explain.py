@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from karat.model.report import Example
@@ -18,7 +21,8 @@ def worst(pairs: ClassPairs, most: int) -> list[Example]:
     records = [_record(pairs, int(i)) for i in chosen]
     found = pick(pairs.gold.request.gold[0], records)
     return [
-        _example(pairs, int(i), record, found.get(record)) for i, record in zip(chosen, records, strict=True)
+        _example(pairs, int(i), record, found.get(record))
+        for i, record in zip(chosen, records, strict=True)
     ]
 
 
@@ -27,7 +31,9 @@ def _record(pairs: ClassPairs, i: int) -> int:
     return i if pairs.gold.records is None else int(pairs.gold.records[i])
 
 
-def _example(pairs: ClassPairs, i: int, record: int, found: tuple[int | None, dict[str, object]] | None) -> Example:
+def _example(
+    pairs: ClassPairs, i: int, record: int, found: tuple[int | None, Mapping[str, Any]] | None
+) -> Example:
     names, pred = pairs.gold.class_names, pairs.pred
     gold, top = names[int(pairs.gold.labels[i])], names[int(pred.top[i])]
     probability = float(np.exp(-pred.log_loss[i]))
@@ -35,7 +41,7 @@ def _example(pairs: ClassPairs, i: int, record: int, found: tuple[int | None, di
         f"said {top} ({pred.confidence[i]:.0%} sure); gold is {gold}, which got {probability:.1%} "
         f"and rank {int(pred.rank[i]) + 1} of {pred.classes}"
     )
-    line, fields = found if found is not None else (None, {})
+    line, fields = (None, {}) if found is None else found
     shown = {key: fields[key] for key in SHOWN if key in fields}
     return Example(
         id=pairs.ids[i],

@@ -49,7 +49,9 @@ def measure(pairs: ClassPairs, options: Mapping[str, Any]) -> list[Evidence]:
         found.append(Reliability(pred.confidence, pred.top == labels, pairs.cluster, pairs.weights))
     if measures_order(pairs, options) and pred.scores is not None:
         index = pairs.gold.records
-        found.append(Ordered(labels, pred.scores, pred.classes, pairs.cluster, pairs.weights, index))
+        found.append(
+            Ordered(labels, pred.scores, pred.classes, pairs.cluster, pairs.weights, index)
+        )
     return found
 
 

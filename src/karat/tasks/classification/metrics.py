@@ -92,7 +92,14 @@ def label_metrics(names: tuple[str, ...], top_k: tuple[int, ...]) -> list[Metric
         if top in RANKS and 1 < top < k:
             about = About(main=True, formula=f"items whose gold class is among the first {top} / n")
             found.append(
-                Ratio("ranks", (f"accuracy_top_{top}",), {f"top{top}": 1}, {"n": 1}, about, proportion=True)
+                Ratio(
+                    "ranks",
+                    (f"accuracy_top_{top}",),
+                    {f"top{top}": 1},
+                    {"n": 1},
+                    about,
+                    proportion=True,
+                )
             )
     found.append(
         Smooth(
@@ -139,7 +146,11 @@ def label_metrics(names: tuple[str, ...], top_k: tuple[int, ...]) -> list[Metric
 
 def _averages() -> list[Metric]:
     """Precision, recall and F1 as macro, micro and weighted averages."""
-    parts = {"precision": (_precision, "tp / pred"), "recall": (_recall, "tp / gold"), "f1": (_f1, "2 tp / (pred + gold)")}
+    parts = {
+        "precision": (_precision, "tp / pred"),
+        "recall": (_recall, "tp / gold"),
+        "f1": (_f1, "2 tp / (pred + gold)"),
+    }
     found: list[Metric] = []
     for average, mean in (("macro", _macro), ("weighted", _weighted)):
         over = "over classes that occur" if average == "macro" else "weighted by gold"
@@ -153,24 +164,34 @@ def _averages() -> list[Metric]:
     for name in parts:
         # One label an item: every wrong prediction is one false positive and one false negative.
         about = About(formula="correct / n (one label an item)")
-        found.append(Ratio("labels", (f"{name}_micro",), {"correct": 1}, {"n": 1}, about, proportion=True))
+        found.append(
+            Ratio("labels", (f"{name}_micro",), {"correct": 1}, {"n": 1}, about, proportion=True)
+        )
     return found
 
 
-def _averaged(each: Callable[[Totals], FloatArray], mean: Average) -> Callable[[Totals], FloatArray]:
+def _averaged(
+    each: Callable[[Totals], FloatArray], mean: Average
+) -> Callable[[Totals], FloatArray]:
     return lambda totals: mean(each(totals), totals)
 
 
 def _by_class(names: tuple[str, ...]) -> list[Metric]:
     """Precision, recall and F1 of each class."""
 
-    def family(part: str, num: dict[str, float], den: dict[str, float], formula: str, proportion: bool) -> Ratio:
+    def family(
+        part: str, num: dict[str, float], den: dict[str, float], formula: str, proportion: bool
+    ) -> Ratio:
         return Ratio(
             "labels",
             tuple(f"{part}_class_{name}" for name in names),
             num,
             den,
-            About(group=f"{part} by class", formula=formula, undefined=f"{formula}: the denominator is 0"),
+            About(
+                group=f"{part} by class",
+                formula=formula,
+                undefined=f"{formula}: the denominator is 0",
+            ),
             proportion=proportion,
         )
 
@@ -191,7 +212,9 @@ def _binary_labels(names: tuple[str, ...]) -> list[Metric]:
     return [
         one("precision", lambda t: _quotient(t["tp"][..., 1], t["pred"][..., 1]), "tp / pred"),
         one("recall", lambda t: _quotient(t["tp"][..., 1], t["gold"][..., 1]), "tp / gold"),
-        one("specificity", lambda t: _quotient(t["tp"][..., 0], t["gold"][..., 0]), "tn / (tn + fp)"),
+        one(
+            "specificity", lambda t: _quotient(t["tp"][..., 0], t["gold"][..., 0]), "tn / (tn + fp)"
+        ),
         one(
             "f1",
             lambda t: _quotient(2 * t["tp"][..., 1], t["pred"][..., 1] + t["gold"][..., 1]),
@@ -222,7 +245,13 @@ def probability_metrics(classes: int) -> list[Metric]:
         mean(
             "brier",
             "brier",
-            About(better="lower", scale="unbounded", main=True, formula=brier, reference="sklearn.metrics.brier_score_loss"),
+            About(
+                better="lower",
+                scale="unbounded",
+                main=True,
+                formula=brier,
+                reference="sklearn.metrics.brier_score_loss",
+            ),
         ),
         Events(
             "reliability",
@@ -231,12 +260,16 @@ def probability_metrics(classes: int) -> list[Metric]:
             About(
                 better="lower",
                 main=True,
-                formula=f"gap of accuracy and confidence in {BINS} equal-width bins: weighted mean, largest",
+                formula=f"gap of accuracy and confidence in {BINS} bins: weighted mean, largest",
                 undefined="there are no items",
             ),
             no_interval="gaps of bins are never negative, so resampling would only push them up",
         ),
-        mean("average_confidence", "confidence", About(better="none", main=True, formula="mean of the largest p")),
+        mean(
+            "average_confidence",
+            "confidence",
+            About(better="none", main=True, formula="mean of the largest p"),
+        ),
     ]
     if classes == 2:
         about = About(better="lower", group="binary view", formula="mean of (p(1) - [gold is 1])^2")
@@ -247,10 +280,12 @@ def probability_metrics(classes: int) -> list[Metric]:
 def order_metrics(names: tuple[str, ...]) -> list[Metric]:
     """AUROC and average precision: macro, and by class."""
     macro = ("auroc_ovr_macro", "auroc_ovo_macro", "average_precision_macro")
-    each = tuple(f"{part}_class_{name}" for part in ("auroc", "average_precision") for name in names)
+    each = tuple(
+        f"{part}_class_{name}" for part in ("auroc", "average_precision") for name in names
+    )
     about = About(
         main=True,
-        formula="AUROC: chance that a member is ranked above a non-member; AP: mean precision at each member",
+        formula="AUROC: chance that a member ranks above others; AP: mean precision at members",
         undefined="the class has no member, or nothing else occurs",
         reference="sklearn.metrics.roc_auc_score, average_precision_score",
     )

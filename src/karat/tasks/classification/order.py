@@ -101,7 +101,7 @@ def one_class(
     other = total - total_hit
     auroc = float((weight * ~hit * above).sum() / other) if other > 0 else float("nan")
     by_class = np.bincount(labels[order], weights=weight * above, minlength=classes)
-    mass = np.bincount(labels, weights=w, minlength=classes)
+    mass: FloatArray = np.bincount(labels, weights=w, minlength=classes).astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         pairs = np.where(mass > 0, by_class / mass, np.nan)
     pairs[label] = np.nan
@@ -119,7 +119,9 @@ def one_class(
         precision,
         pairs,
         v,
-        _precision_influence(order, first, last, hit, weight, seen, precision_at, precision, total_hit),
+        _precision_influence(
+            order, first, last, hit, weight, seen, precision_at, precision, total_hit
+        ),
         _pairs_influence(order, first, last, hit, weight, labels, label, mass, pairs, above),
     )
 
@@ -181,7 +183,11 @@ def score_order(evidence: Ordered, weights: FloatArray | None, influence: bool) 
     Classes without positives or without negatives have no AUROC and stay out of the means.
     """
     k, n = evidence.classes, evidence.n
-    w = weights if evidence.weights is None else evidence.weights * (1.0 if weights is None else weights)
+    w = (
+        weights
+        if evidence.weights is None
+        else evidence.weights * (1.0 if weights is None else weights)
+    )
     mass = np.bincount(evidence.labels, weights=w, minlength=k)
     present = [c for c in range(k) if mass[c] > 0]
     each = np.full((2, k), np.nan)
@@ -195,7 +201,8 @@ def score_order(evidence: Ordered, weights: FloatArray | None, influence: bool) 
         each[:, c] = curve.auroc, curve.precision
         pair_sum += float(np.nansum(curve.pairs))
         if macro is not None and curve.auroc_influence is not None:
-            assert curve.pairs_influence is not None and curve.precision_influence is not None
+            assert curve.pairs_influence is not None
+            assert curve.precision_influence is not None
             macro[0] += np.nan_to_num(curve.auroc_influence)
             macro[1] += curve.pairs_influence
             macro[2] += curve.precision_influence

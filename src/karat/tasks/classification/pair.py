@@ -34,7 +34,9 @@ def read(card: Card, request: Request, problems: Problems) -> ClassPairs | None:
         pred=pred if index is None else _labelled(pred, index),
         ids=LineIds(int(known.sum()), index),
         item=card.item,
-        facets={name: facet if every else facet.take(which) for name, facet in chosen.facets.items()},
+        facets={
+            name: facet if every else facet.take(which) for name, facet in chosen.facets.items()
+        },
         cluster=chosen.cluster if chosen.cluster is None or every else chosen.cluster.take(which),
         weights=chosen.weights if chosen.weights is None else chosen.weights[which],
     )

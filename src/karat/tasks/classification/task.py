@@ -9,7 +9,6 @@ import numpy as np
 
 from karat.model.evidence import Evidence
 from karat.model.metric import Metric
-
 from karat.model.problem import Problems
 from karat.model.report import Curve, Example, Series, Table
 from karat.model.task import Card, Request
@@ -65,8 +64,11 @@ class Classification:
         """What was left out, and why."""
         if "order" in m.wanted(options) and not m.measures_order(pairs, options):
             return [
-                f"AUROC and average precision were not computed: {pairs.n * pairs.pred.classes:,} "
-                "probabilities to sort; ask with --metrics order"
+                (
+                    "AUROC and average precision were not computed: "
+                    f"{pairs.n * pairs.pred.classes:,} probabilities to sort; "
+                    "ask with --metrics order"
+                )
             ]
         return []
 
@@ -79,7 +81,11 @@ class Classification:
         return tables, curves
 
     def examples(
-        self, pairs: m.ClassPairs, evidence: Sequence[Evidence], options: Mapping[str, Any], most: int
+        self,
+        pairs: m.ClassPairs,
+        evidence: Sequence[Evidence],
+        options: Mapping[str, Any],
+        most: int,
     ) -> list[Example]:
         """The items whose gold class got the least probability."""
         return worst(pairs, most)
@@ -153,4 +159,3 @@ def _reliability(evidence: Reliability) -> Curve:
 
 
 TASK = Classification()
-

@@ -48,6 +48,7 @@ class Detections:
     image: CodeArray
     category: CodeArray
     box: FloatArray
+    area: FloatArray
     score: FloatArray
     record: IntArray
 
@@ -56,17 +57,13 @@ class Detections:
         """How many there are."""
         return len(self.image)
 
-    @property
-    def area(self) -> FloatArray:
-        """Width times height."""
-        return np.asarray(self.box[:, 2] * self.box[:, 3])
-
     def take(self, which: Which) -> Detections:
         """Some of them, in the order given."""
         return Detections(
             self.image[which],
             self.category[which],
             self.box[which],
+            self.area[which],
             self.score[which],
             self.record[which],
         )

@@ -44,7 +44,9 @@ class Evaluated:
     """All matchings. Detections are ranked: by category, then falling score.
 
     `source` is the index of each ranked detection in the file, `image`, `category`, `score` and
-    `rank` (within image and category) are theirs.
+    `rank` (within image and category) are theirs. Steps of the matching name detections in the
+    order before ranking, which `order` leads from, and truths as `truths` has them;
+    `truth_order` leads from those to the file.
     """
 
     rules: Rules
@@ -55,7 +57,9 @@ class Evaluated:
     category: CodeArray
     score: FloatArray
     rank: CodeArray
+    order: IntArray
     truths: Truths
+    truth_order: IntArray
     blocks: list[Block]
 
     def block_of(self, threshold: int, area: int) -> tuple[Block, int]:
@@ -73,13 +77,14 @@ def evaluate(
     cap = rules.most[-1]
     ranked = rank_detections(found.image, found.category, found.score, images, categories, cap)
     group = truths.category.astype(np.int64) * images + truths.image
-    truths = truths.take(np.argsort(group, kind="stable"))
+    truth_order = np.argsort(group, kind="stable")
+    truths = truths.take(truth_order)
     inside = ranked.inside
     image, category = found.image[inside], found.category[inside]
     own_group = category.astype(np.int64) * images + image
     box = found.box[inside]
     pairs = _pairs(box, own_group, truths, images, categories, rules)
-    area = np.asarray(box[:, 2] * box[:, 3])
+    area = found.area[inside]
     blocks = [
         _block(pairs, own_group, area, truths, ranked.order, overlaps, areas, rules)
         for overlaps, areas in _chunks(len(rules.overlaps), len(rules.areas))
@@ -94,7 +99,9 @@ def evaluate(
         category[order],
         found.score[inside[order]],
         ranked.rank[order],
+        order,
         truths,
+        truth_order,
         blocks,
     )
 

@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
+import numpy.typing as npt
 
 from karat.tasks.detection.boxes import Rules
 from karat.tasks.detection.evaluate import Accumulated
+from karat.tasks.detection.wanted import Wanted
 
 UNKNOWN = -1.0
 
 
-def mean_precision(
-    arrays: Accumulated, rules: Rules, overlap: float | None = None, area: str = "all", most: int = 100
-) -> float:
-    """Average precision; -1 where nothing is known. The mean runs in the official order."""
-    s = arrays.precision
-    if overlap is not None:
-        s = s[np.flatnonzero(overlap == rules.overlaps)]
-    s = s[:, :, :, _places(rules.area_names, area)][..., _places(rules.most, most)]
-    return _mean(s)
+def summarised(arrays: Accumulated, rules: Rules, wanted: Wanted) -> float:
+    """One average of the summary, NaN where nothing is known.
+
+    The mean runs over the entries in the official order, because sums of doubles have one.
+    """
+    limit = len(rules.most) - 1 if wanted.limit is None else rules.most.index(wanted.limit)
+    chosen = list(wanted.thresholds)
+    if wanted.recall:
+        return _mean(arrays.recall[chosen][:, :, wanted.area, limit])
+    return _mean(arrays.precision[chosen][:, :, :, wanted.area, limit])
 
 
-def mean_recall(
-    arrays: Accumulated, rules: Rules, overlap: float | None = None, area: str = "all", most: int = 100
-) -> float:
-    """Average recall; -1 where nothing is known."""
-    s = arrays.recall
-    if overlap is not None:
-        s = s[np.flatnonzero(overlap == rules.overlaps)]
-    s = s[:, :, _places(rules.area_names, area)][..., _places(rules.most, most)]
-    return _mean(s)
+def by_class(arrays: Accumulated) -> Sequence[float]:
+    """The average precision of each category, over all areas and with the largest limit."""
+    table = arrays.precision[:, :, :, 0, -1]
+    return [_mean(table[:, :, k]) for k in range(table.shape[2])]
 
 
-def _places(names: tuple[object, ...], name: object) -> list[int]:
-    return [i for i, one in enumerate(names) if one == name]
-
-
-def _mean(s: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
-    known = s[s > UNKNOWN]
-    return float(np.mean(known)) if len(known) else UNKNOWN
+def _mean(values: npt.NDArray[np.float64]) -> float:
+    known = values[values > UNKNOWN]
+    return float(np.mean(known)) if len(known) else math.nan

@@ -6,8 +6,9 @@ reading. Else each span votes: under the right reading it stops at the edge of a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -28,10 +29,10 @@ ClassArray = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The characters of all documents by class, each text followed by one that is no word.
+    """The characters of all documents by class.
 
-    `at[d]` is where document d begins, `length[d]` how many characters it has; `ascii[d]` says
-    that it has no others.
+    `at[d]` is where document d begins, `length[d]` how many characters it has, -1 where it could
+    not be read; `ascii[d]` says that all of them are ASCII.
     """
 
     classes: ClassArray
@@ -69,8 +70,9 @@ class TextReader:
         self._classes.append(self._look_up(points))
 
     def skip(self, rows: int) -> None:
-        """Take rows that could not be read."""
-        self.add([""] * rows)
+        """Take rows that could not be read; their texts have length -1."""
+        self._lengths.append(np.full(rows, -1, dtype=np.int64))
+        self._ascii.append(np.ones(rows, dtype=bool))
 
     def finish(self) -> Texts:
         """All texts."""
@@ -101,7 +103,7 @@ def _class(character: str) -> int:
     return SPACE if character.isspace() else OTHER
 
 
-def _joined(parts: list[npt.NDArray[np.generic]] | list[IntArray] | list[ClassArray] | list[BoolArray], kind: type) -> npt.NDArray:  # type: ignore[type-arg]
+def _joined(parts: Sequence[npt.NDArray[Any]], kind: Any) -> npt.NDArray[Any]:
     return np.concatenate(parts) if parts else np.zeros(0, dtype=kind)
 
 
@@ -118,12 +120,12 @@ def decide(texts: Texts, doc: IntArray, start: IntArray, end: IntArray) -> Verdi
     """The convention of the ends of one file; `end` is as it was written."""
     for_exclusive, for_inclusive = votes(texts, doc, end)
     total = for_exclusive + for_inclusive
-    tally = f"{for_exclusive} to {for_inclusive} spans stop at the edge of a word"
+    tally = _tally(for_exclusive, for_inclusive)
     if total >= FEWEST_VOTES:
         if for_exclusive >= MAJORITY * total:
             return Verdict("exclusive", tally)
         if for_inclusive >= MAJORITY * total:
-            return Verdict("inclusive", f"{for_inclusive} to {for_exclusive}{tally[tally.index(' spans'):]}")
+            return Verdict("inclusive", _tally(for_inclusive, for_exclusive))
     at_end = int((end == texts.length[doc]).sum())
     same = int((end == start).sum())
     if at_end and same:
@@ -133,6 +135,10 @@ def decide(texts: Texts, doc: IntArray, start: IntArray, end: IntArray) -> Verdi
     if same:
         return Verdict("inclusive", f"{same} ends equal the start")
     return Verdict(None, tally if total else "no span says")
+
+
+def _tally(most: int, others: int) -> str:
+    return f"{most} to {others} spans stop at the edge of a word"
 
 
 def votes(texts: Texts, doc: IntArray, end: IntArray) -> tuple[int, int]:

@@ -6,7 +6,6 @@ was written, `ends` finds out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from karat.model.pairs import CodeArray, IntArray
+from karat.model.task import Declared
 from karat.read.fields import Fields
 
 FURTHEST = 2**31 - 2
@@ -54,7 +54,7 @@ class Anything(msgspec.Struct, gc=False, frozen=True):
 Optional = msgspec.UnsetType
 
 
-def gold_schema(fields: Fields, key: str, embeddings: Sequence[str] = ()) -> type[msgspec.Struct]:
+def gold_schema(fields: Fields, key: str, declared: Declared) -> type[msgspec.Struct]:
     """The Struct of a line of data whose entities stand under `key`."""
     item = Ent if key == SPACY_KEY else Entity
     base: dict[str, tuple[Any, Any]] = {
@@ -63,21 +63,16 @@ def gold_schema(fields: Fields, key: str, embeddings: Sequence[str] = ()) -> typ
         "timestamp": (str | None | Optional, msgspec.UNSET),
         "meta": (Anything | None | Optional, msgspec.UNSET),
     }
-    for name in embeddings:
+    for name in declared.embeddings:
         base[name] = (list[float] | None | Optional, msgspec.UNSET)
-    return fields.schema("Gold", base)
+    metadata = (f"meta.{name}" for name in (*declared.numeric, *declared.categorical))
+    return fields.schema("Gold", base, metadata)
 
 
-class Prediction(msgspec.Struct, gc=False, frozen=True):
-    """One line of predictions."""
-
-    predicted_entities: list[Entity]
-
-
-class EntsPrediction(msgspec.Struct, gc=False, frozen=True):
-    """One line of predictions as spaCy writes them."""
-
-    ents: list[Ent]
+def prediction_schema(key: str) -> type[msgspec.Struct]:
+    """The Struct of a line of predictions, which stand under `key`."""
+    item = Ent if key == SPACY_KEY else Entity
+    return msgspec.defstruct("Prediction", [(key, list[item])], gc=False, frozen=True)  # type: ignore[valid-type]
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,11 @@ class Fields:
         true = np.array([bool(value) for value in self.values(name)], dtype=np.bool_)
         return true[coded.gold], true[coded.system]
 
+    def candidate_kbid(self, side: Annotations) -> IntArray:
+        """The code that `kbid` has for each candidate of a side, not only the best."""
+        codes = _recoded(side.ids, self._ids) + 1
+        return np.where(side.nil_ids, 0, codes)[side.eid]
+
     def values(self, name: str) -> list[Any]:
         """The value of each code of a field."""
         name = _bare(name)

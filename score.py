@@ -1,0 +1,14 @@
+"""SQuAD 2.0's evaluation as its documentation calls it: python score.py data_file prediction_file.
+
+A thin shell over `karat.compat.squad`, for a checkout in which karat need not be installed.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "src"))
+
+from karat.compat.squad import main
+
+if __name__ == "__main__":
+    sys.exit(main())

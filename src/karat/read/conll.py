@@ -1,0 +1,215 @@
+"""CoNLL columns: one token a line, cells by tab or spaces, an empty line between sentences.
+
+Only the last cells are taken apart; the first one is kept where tokens are wanted. A line that
+starts with -DOCSTART- begins a document and is no sentence of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from karat.model.pairs import CodeArray, IntArray
+from karat.model.problem import Problems
+from karat.model.task import Source
+from karat.read.lines import pieces
+from karat.read.place import Place
+
+BOUNDARY = "-DOCSTART-"
+OLD_BOUNDARY = "-X-"
+PIECE = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The last columns of a file of sentences.
+
+    `codes[c]` are the cells of the wanted columns, in the order of the file, as numbers of
+    `names`; `lengths` are tokens a sentence, `line` the line of each sentence's first token and
+    `document` the document it belongs to, counted from 0.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    codes: tuple[CodeArray, ...]
+    lengths: IntArray
+    line: IntArray
+    document: IntArray
+    documents: int
+    width: int
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What has been read so far."""
+
+    source: Source
+    wanted: int
+    problems: Problems
+    number: dict[str, int] = field(default_factory=dict)
+    parts: list[list[CodeArray]] = field(default_factory=list)
+    blank: list[IntArray] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    lines: int = 0
+    width: int = 0
+    tab: bool = False
+
+
+def read_columns(source: Source, wanted: int, problems: Problems) -> Columns | None:
+    """The last `wanted` columns of a file; None where something is wrong, which is reported."""
+    before = problems.errors
+    faults = source.check()
+    for fault in faults:
+        problems.take(fault)
+    if faults:
+        return None
+    reading = _Reading(source, wanted, problems, parts=[[] for _ in range(wanted)])
+    for piece in pieces(source.blocks(), PIECE):
+        lines = _decoded(piece, reading)
+        _take(lines, reading)
+        reading.lines += len(lines)
+    if problems.errors > before:
+        return None
+    if not reading.width:
+        Place(problems, source.name).add("file-empty", "file holds no records")
+        return None
+    return _finished(reading)
+
+
+def _decoded(piece: bytes, reading: _Reading) -> list[str]:
+    """The lines of a piece, without white space at their ends."""
+    try:
+        text = piece.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = reading.lines + piece.count(b"\n", 0, error.start) + 1
+        message = f"byte 0x{piece[error.start]:02x} is not UTF-8; re-save the file as UTF-8"
+        Place(reading.problems, reading.source.name, line).add("encoding", message)
+        text = piece.decode("utf-8", "replace")
+    if "\r" in text or " \n" in text or "\t\n" in text:
+        lines = [line.rstrip(" \t\r") for line in text.split("\n")]
+    else:
+        lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _take(lines: list[str], reading: _Reading) -> None:
+    """Take the lines of a piece apart; a line with another number of cells is reported."""
+    if not reading.width:
+        first = next((line for line in lines if line), "")
+        reading.tab = "\t" in first
+        reading.width = len(_cells(first, reading.tab))
+        if reading.width < reading.wanted:
+            number = reading.lines + lines.index(first) + 1
+            message = f"{reading.width} columns, but {reading.wanted} are needed"
+            Place(reading.problems, reading.source.name, number).add("columns-missing", message)
+    rows = _columns(lines, reading)
+    number = reading.number
+    for part, cells in zip(reading.parts, rows, strict=True):
+        for cell in dict.fromkeys(cells):
+            number.setdefault(cell, len(number))
+        part.append(np.fromiter(map(number.__getitem__, cells), np.int32, len(cells)))
+    empty = np.fromiter((not line for line in lines), bool, len(lines))
+    reading.blank.append(np.flatnonzero(empty) + reading.lines)
+    if any(mark in line for mark in (BOUNDARY, OLD_BOUNDARY) for line in lines[:1]) or _marked(lines):
+        reading.starts += [
+            i + reading.lines
+            for i, line in enumerate(lines)
+            if line.startswith((BOUNDARY, f"{OLD_BOUNDARY} ", f"{OLD_BOUNDARY}\t"))
+        ]
+
+
+def _marked(lines: list[str]) -> bool:
+    joined = "\n".join(lines)
+    return f"\n{BOUNDARY}" in joined or f"\n{OLD_BOUNDARY}" in joined
+
+
+def _cells(line: str, tab: bool) -> list[str]:
+    return line.split("\t") if tab else line.split()
+
+
+def _columns(lines: list[str], reading: _Reading) -> list[list[str]]:
+    """The last columns, an empty cell for an empty line."""
+    mark = "\t" if reading.tab else " "
+    usual = sum(map(bool, lines)) * (reading.width - 1)
+    if sum(line.count(mark) for line in lines) != usual:
+        return _careful(lines, reading)
+    columns: list[list[str]] = []
+    for _ in range(reading.wanted - 1):
+        cut = [line.rpartition(mark) for line in lines]
+        columns.append([cell for _, _, cell in cut])
+        lines = [head for head, _, _ in cut]
+    columns.append([line.rpartition(mark)[2] for line in lines])
+    return columns[::-1]
+
+
+def _careful(lines: list[str], reading: _Reading) -> list[list[str]]:
+    """The same where cells are spaced unevenly or lines differ in their number of cells."""
+    columns: list[list[str]] = [[] for _ in range(reading.wanted)]
+    for i, line in enumerate(lines):
+        cells = _cells(line, reading.tab) if line else []
+        if cells and len(cells) != reading.width:
+            boundary = cells[0] in (BOUNDARY, OLD_BOUNDARY)
+            if not boundary:
+                message = f"{len(cells)} columns, but {reading.width} in the first line"
+                place = Place(reading.problems, reading.source.name, reading.lines + i + 1)
+                place.add("columns-count", message)
+            cells = ["O"] * reading.width
+        for c, column in enumerate(columns):
+            column.append(cells[c - reading.wanted] if cells else "")
+    return columns
+
+
+def _finished(reading: _Reading) -> Columns:
+    """The columns without empty lines and document marks."""
+    blank = np.concatenate(reading.blank)
+    token = np.ones(reading.lines, dtype=bool)
+    token[blank] = False
+    starts = np.array(reading.starts, dtype=np.int64)
+    token[starts] = False
+    at = np.flatnonzero(token)
+    # A sentence begins where the line before is no token.
+    begins = at[np.concatenate([[True], np.diff(at) > 1])] if len(at) else at
+    place = np.searchsorted(at, begins)
+    lengths = np.diff(np.append(place, len(at)))
+    document = np.searchsorted(starts, begins, side="right") - 1
+    codes = tuple(np.concatenate(part)[at] for part in reading.parts)
+    return Columns(
+        name=reading.source.name,
+        names=tuple(reading.number),
+        codes=codes,
+        lengths=lengths,
+        line=begins + 1,
+        document=np.maximum(document, 0),
+        documents=len(starts),
+        width=reading.width,
+    )
+
+
+def sentences(source: Source) -> Iterator[tuple[int, list[list[str]]]]:
+    """(line of the first token, cells of each token) of every sentence; for a second look."""
+    rows: list[list[str]] = []
+    first = 0
+    text = source.data().decode("utf-8", "replace").replace("\r\n", "\n")
+    tab: bool | None = None
+    for number, line in enumerate(text.split("\n"), 1):
+        line = line.rstrip(" \t\r")
+        if line and tab is None:
+            tab = "\t" in line
+        if line and not line.startswith((BOUNDARY, f"{OLD_BOUNDARY} ", f"{OLD_BOUNDARY}\t")):
+            first = first or number
+            rows.append(_cells(line, bool(tab)))
+        elif rows:
+            yield first, rows
+            rows, first = [], 0
+    if rows:
+        yield first, rows
+
+
+def write_sentences(rows: Sequence[Sequence[Sequence[str]]]) -> str:
+    """Sentences as lines of cells with tabs between them."""
+    blocks = ("\n".join("\t".join(cells) for cells in one) for one in rows)
+    return "\n\n".join(blocks) + "\n"

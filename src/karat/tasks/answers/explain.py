@@ -1,0 +1,138 @@
+"""Why single questions lost points."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from karat.model.report import Example
+from karat.tasks.answers.kernel import overlap
+from karat.tasks.answers.normal import Words, chosen, squad_words
+from karat.tasks.answers.pair import AnswerPairs
+
+SILENT = "said nothing"
+SPOKE = "answered the unanswerable"
+CUT = "silenced by the threshold"
+UNSAID = "no prediction"
+NOTHING = "no word in common"
+SHORT = "too short"
+LONG = "too long"
+OTHER = "other words"
+
+
+def kind_of(words: Sequence[str], gold: Sequence[str] | None, text: str | None) -> str:
+    """How an answer missed: `gold` is the best gold answer, None where there is none."""
+    if text is None:
+        return UNSAID
+    if gold is None:
+        return SPOKE
+    if not words:
+        return SILENT
+    said, true = Counter(words), Counter(gold)
+    if not said & true:
+        return NOTHING
+    if not said - true:
+        return SHORT
+    return LONG if not true - said else OTHER
+
+
+def worst(
+    pairs: AnswerPairs, exact: Sequence[float], f1: Sequence[float], most: int
+) -> list[Example]:
+    """The questions with the lowest F1, in turn from each way of missing."""
+    lost = sorted((i for i in range(pairs.n) if not exact[i]), key=lambda i: f1[i])
+    turn: Counter[str] = Counter()
+    ranked: list[tuple[float, int, int]] = []
+    for i in lost:
+        kind = _quick_kind(pairs, i)
+        turn[kind] += 1
+        ranked.append((f1[i], turn[kind], i))
+    places = [i for _, _, i in sorted(ranked)[:most]]
+    shown = _questions(pairs, places)
+    return [_example(pairs, i, f1[i], shown.get(i, {})) for i in places]
+
+
+def _quick_kind(pairs: AnswerPairs, i: int) -> str:
+    text = pairs.pred.said[i]
+    if text is None:
+        return UNSAID
+    if not pairs.pred.answerable[i]:
+        return SPOKE
+    return NOTHING if text else SILENT
+
+
+def _questions(pairs: AnswerPairs, places: Sequence[int]) -> dict[int, Mapping[str, Any]]:
+    """The question and its paragraph, for the few items that are shown."""
+    wanted = {int(pairs.gold.asked.places[i]): i for i in places}
+    found: dict[int, Mapping[str, Any]] = {}
+    at = 0
+    for article in json.loads(pairs.gold.request.gold[0].data())["data"]:
+        for paragraph in article["paragraphs"]:
+            for question in paragraph["qas"]:
+                if at in wanted:
+                    found[wanted[at]] = {
+                        "question": question.get("question"),
+                        "article": article.get("title"),
+                        "context": paragraph.get("context"),
+                    }
+                at += 1
+    return found
+
+
+def best_gold(text: str, golds: Sequence[str], words: Words) -> str | None:
+    """The gold answer with the largest F1; None where none has words."""
+    said = words(text)
+    full = [gold for gold in golds if words(gold)]
+    return max(full, key=lambda gold: overlap(said, words(gold)), default=None)
+
+
+def _example(pairs: AnswerPairs, i: int, score: float, shown: Mapping[str, Any]) -> Example:
+    choices, text = pairs.gold.choices, pairs.pred.said[i]
+    words = chosen(choices.normalizer, choices.language) or squad_words
+    golds = [answer.text for answer in pairs.gold.asked.questions[i].answers]
+    gold = best_gold(text or "", golds, words)
+    said, true = words(text or ""), words(gold or "")
+    common = list((Counter(said) & Counter(true)).elements())
+    kind = kind_of(said, None if gold is None else true, text)
+    if (gold is not None and said == true) or (gold is None and not said and text is not None):
+        kind = CUT
+    fields: dict[str, Any] = {
+        key: value for key, value in shown.items() if value and key != "context"
+    }
+    fields |= {
+        "predicted": text,
+        "gold": gold if gold is not None else "(no answer)",
+        "predicted, normalised": " ".join(said),
+        "gold, normalised": " ".join(true),
+        "in common": " ".join(common),
+    }
+    if shown.get("context"):
+        fields["context"] = shown["context"]
+    return Example(
+        id=pairs.ids[i],
+        record=int(pairs.gold.asked.places[i]),
+        score=100.0 * score,
+        why=_why(kind, said, true, common),
+        kind=kind,
+        fields=fields,
+    )
+
+
+def _why(kind: str, said: Sequence[str], true: Sequence[str], common: Sequence[str]) -> str:
+    """One sentence."""
+    if kind in (SHORT, LONG, OTHER):
+        missing = list((Counter(true) - Counter(said)).elements())
+        extra = list((Counter(said) - Counter(true)).elements())
+        parts = [f"{len(common)} of {len(true)} gold words said"]
+        parts += [f"missing: {' '.join(missing)}"] if missing else []
+        parts += [f"too much: {' '.join(extra)}"] if extra else []
+        return "; ".join(parts)
+    return {
+        UNSAID: "there is no prediction; it counts as wrong",
+        SPOKE: "an answer was given where there is none",
+        SILENT: "nothing was said, but there is an answer",
+        CUT: "its no-answer probability is above the threshold, or the words match and it was cut",
+        NOTHING: "no word in common with any gold answer",
+    }[kind]

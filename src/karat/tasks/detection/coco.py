@@ -1,0 +1,374 @@
+"""COCO files in columns: annotations (images, boxes, categories) and results.
+
+What typed decoding refuses is gone through item by item, so that every defect is named at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from karat.model.pairs import BoolArray, FloatArray, IntArray
+from karat.model.problem import Problems
+from karat.model.task import Source
+from karat.read.fields import Fields
+from karat.read.members import items
+from karat.read.place import Place, Spoiled, kind, show
+from karat.read.strictjson import Malformed, StrictReader
+from karat.tasks.detection.pieces import decoded
+
+Missing = msgspec.UnsetType
+Corners = tuple[float, float, float, float]
+
+
+class Annotation(msgspec.Struct, gc=False, frozen=True):
+    """One true box, in COCO's words."""
+
+    image_id: int
+    category_id: int
+    bbox: Corners
+    id: int | Missing = msgspec.UNSET
+    area: float | None | Missing = msgspec.UNSET
+    iscrowd: int | bool | None = 0
+    ignore: int | bool | None = 0
+
+
+class Category(msgspec.Struct, gc=False, frozen=True):
+    """One class."""
+
+    id: int
+    name: str = ""
+
+
+class Result(msgspec.Struct, gc=False, frozen=True):
+    """One detection."""
+
+    image_id: int
+    category_id: int
+    bbox: Corners
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The annotation file in columns, ids as written. `images` are the decoded image records."""
+
+    images: list[Any]
+    image_ids: IntArray
+    width: FloatArray
+    height: FloatArray
+    category_ids: IntArray
+    category_names: list[str]
+    ids: IntArray | None
+    image: IntArray
+    category: IntArray
+    box: FloatArray
+    area: FloatArray
+    crowd: BoolArray
+    ignored: BoolArray
+    unsized: int
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The result file in columns, ids as written."""
+
+    image: IntArray
+    category: IntArray
+    box: FloatArray
+    score: FloatArray
+
+
+@dataclass(slots=True)
+class Document:
+    """A file and the lines of its items, which are looked up only where something is wrong."""
+
+    source: Source
+    problems: Problems
+    member: str = ""
+    _lines: list[int] | None = field(default=None)
+
+    def place(self, index: int | None = None) -> Place:
+        """The place of one item, or of the whole file."""
+        line = self._line(index) if index is not None else None
+        return Place(self.problems, self.source.name, line, index)
+
+    def key(self, index: int, name: str = "") -> str:
+        """The path of an item, or of one of its keys."""
+        inner = f".{name}" if name and self.member else name
+        return f"{self.member}[{index}]{inner}" if self.member else name
+
+    def _line(self, index: int) -> int | None:
+        if self._lines is None:
+            text = self.source.data().decode("utf-8", "replace")
+            text = text if self.member else f'{{"":{text}}}'
+            try:
+                self._lines = [i.line for i in items(text, StrictReader()) if i.member == self.member]
+            except Malformed:
+                self._lines = []
+        return self._lines[index] if index < len(self._lines) else None
+
+
+def read_labels(source: Source, fields: Fields, problems: Problems) -> Labels | None:
+    """The annotation file, None where it cannot be used; what is wrong is reported."""
+    image = fields.schema(
+        "Image",
+        {
+            "id": (int, msgspec.NODEFAULT),
+            "width": (float | None | Missing, msgspec.UNSET),
+            "height": (float | None | Missing, msgspec.UNSET),
+            "file_name": (Any, msgspec.UNSET),
+        },
+    )
+    whole = msgspec.defstruct(
+        "Labels",
+        [
+            ("images", list[image]),  # type: ignore[valid-type]  # the schema is made at run time
+            ("annotations", list[Annotation]),
+            ("categories", list[Category]),
+        ],
+        gc=False,
+    )
+    data = source.data()
+    try:
+        read = msgspec.json.decode(data, type=whole)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        _diagnose_labels(data, Place(problems, source.name), str(error))
+        return None
+    return _label_columns(read, fields)
+
+
+def _label_columns(read: Any, fields: Fields) -> Labels:
+    images, notes, classes = read.images, read.annotations, read.categories
+    n, m = len(images), len(notes)
+    ids = [a.id for a in notes]
+    areas = [a.area for a in notes]
+    box = np.array([a.bbox for a in notes], dtype=np.float64).reshape(m, 4)
+    known = np.array([isinstance(area, float) for area in areas], dtype=bool)
+    area = box[:, 2] * box[:, 3]
+    if known.any():
+        area[known] = [a for a in areas if isinstance(a, float)]
+    return Labels(
+        images=images,
+        image_ids=_ints((fields.getter("id")(i) for i in images), n),
+        width=_sizes(map(fields.getter("width"), images), n),
+        height=_sizes(map(fields.getter("height"), images), n),
+        category_ids=_ints((c.id for c in classes), len(classes)),
+        category_names=[c.name for c in classes],
+        ids=None if any(i is msgspec.UNSET for i in ids) else _ints(ids, m),
+        image=_ints((a.image_id for a in notes), m),
+        category=_ints((a.category_id for a in notes), m),
+        box=box,
+        area=area,
+        crowd=np.fromiter((bool(a.iscrowd) for a in notes), bool, m),
+        ignored=np.fromiter((bool(a.ignore) for a in notes), bool, m),
+        unsized=int(m - known.sum()),
+    )
+
+
+def _ints(values: Iterable[Any], n: int) -> IntArray:
+    return np.fromiter(values, np.int64, n)
+
+
+def _sizes(values: Iterable[Any], n: int) -> FloatArray:
+    return np.fromiter((v if isinstance(v, float) else 0.0 for v in values), np.float64, n)
+
+
+def read_results(source: Source, problems: Problems) -> Results | None:
+    """The result file, None where it cannot be used; what is wrong is reported."""
+    parts: list[Results] = []
+    rows = source.rows
+    if rows is not None:
+        try:
+            parts = [_result_columns([msgspec.convert(row, Result) for row in rows])]
+        except msgspec.ValidationError:
+            _diagnose_rows(rows, source, problems)
+            return None
+    else:
+        data = source.data()
+        try:
+            parts = [_result_columns(part) for part in decoded(data, Result)]
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            _diagnose_results(data, Place(problems, source.name), str(error))
+            return None
+    if not parts:
+        none = np.zeros(0)
+        ids = np.zeros(0, dtype=np.int64)
+        return Results(ids, ids, none.reshape(0, 4), none)
+    return Results(
+        np.concatenate([p.image for p in parts]),
+        np.concatenate([p.category for p in parts]),
+        np.concatenate([p.box for p in parts]),
+        np.concatenate([p.score for p in parts]),
+    )
+
+
+def _result_columns(rows: Sequence[Result]) -> Results:
+    n = len(rows)
+    flat = [number for row in rows for number in row.bbox]
+    return Results(
+        np.array([row.image_id for row in rows], dtype=np.int64),
+        np.array([row.category_id for row in rows], dtype=np.int64),
+        np.array(flat, dtype=np.float64).reshape(n, 4),
+        np.array([row.score for row in rows], dtype=np.float64),
+    )
+
+
+# --- the slow look -----------------------------------------------------------------------------
+
+Check = Callable[[Any, Place, str], None]
+
+
+def _diagnose_labels(data: bytes, place: Place, error: str) -> None:
+    """Report every defect of an annotation file."""
+    before = place.problems.errors
+    strict = StrictReader()
+    members: set[str] = set()
+    checks: Mapping[str, Check] = {
+        "images": _check_image,
+        "annotations": check_annotation,
+        "categories": _check_category,
+    }
+    try:
+        text = data.decode("utf-8")
+        for item in items(text, strict):
+            members.add(item.member)
+            check = checks.get(item.member)
+            if check is None:
+                continue
+            here = Place(place.problems, place.file, item.line, max(item.index, 0))
+            if item.index < 0:
+                here.add("coco-list", f"'{item.member}' must be a list", item.member)
+                continue
+            strict.report(item.value, here)
+            check(item.value, here, f"{item.member}[{item.index}]")
+    except Malformed as stop:
+        line = text.count("\n", 0, stop.at) + 1
+        Place(place.problems, place.file, line).add("json-syntax", stop.message)
+    except UnicodeDecodeError as stop:
+        place.add("encoding", f"byte 0x{data[stop.start]:02x} is not UTF-8; re-save the file as UTF-8")
+    for name in checks:
+        if members and name not in members:
+            place.add("coco-list", f"the list '{name}' is missing", name)
+    if place.problems.errors == before:
+        place.add("record-type", error)
+
+
+def _diagnose_results(data: bytes, place: Place, error: str) -> None:
+    """Report every defect of a result file."""
+    before = place.problems.errors
+    strict = StrictReader()
+    text = ""
+    try:
+        text = data.decode("utf-8")
+        if not text.lstrip().startswith("["):
+            message = "results must be a list of {image_id, category_id, bbox, score}"
+            place.add("json-not-list", message)
+            return
+        for item in items(f'{{"":{text}}}', strict):
+            here = Place(place.problems, place.file, item.line, item.index)
+            strict.report(item.value, here)
+            check_result(item.value, here, "")
+    except Malformed as stop:
+        line = text.count("\n", 0, max(stop.at - 4, 0)) + 1
+        Place(place.problems, place.file, line).add("json-syntax", stop.message)
+    except UnicodeDecodeError as stop:
+        place.add("encoding", f"byte 0x{data[stop.start]:02x} is not UTF-8; re-save the file as UTF-8")
+    if place.problems.errors == before:
+        place.add("record-type", error)
+
+
+def _diagnose_rows(rows: Sequence[Any], source: Source, problems: Problems) -> None:
+    for i, row in enumerate(rows):
+        check_result(row, Place(problems, source.name, None, i), "")
+
+
+def _check_image(value: Any, place: Place, path: str) -> None:
+    if _is_object(value, place, path):
+        _check_id(value, "id", place, path)
+        for name in ("width", "height"):
+            if value.get(name) is not None and not _number(value[name]):
+                text = f"{show(value[name])} is a {kind(value[name])}; a number is required"
+                place.add("image-size", text, f"{path}.{name}")
+
+
+def _check_category(value: Any, place: Place, path: str) -> None:
+    if _is_object(value, place, path):
+        _check_id(value, "id", place, path)
+
+
+def check_annotation(value: Any, place: Place, path: str) -> None:
+    """Report every defect of one true box."""
+    if not _is_object(value, place, path):
+        return
+    for name in ("image_id", "category_id"):
+        _check_id(value, name, place, path)
+    if "id" in value:
+        _check_id(value, "id", place, path)
+    _check_bbox(value, place, path)
+    for name in ("area", "iscrowd", "ignore"):
+        part = value.get(name)
+        if part is not None and not _number(part) and not isinstance(part, bool):
+            text = f"{show(part)} is a {kind(part)}; a number is required"
+            place.add(f"{name}-type", text, f"{path}.{name}")
+
+
+def check_result(value: Any, place: Place, path: str) -> None:
+    """Report every defect of one detection."""
+    if not _is_object(value, place, path):
+        return
+    for name in ("image_id", "category_id"):
+        _check_id(value, name, place, path)
+    _check_bbox(value, place, path)
+    score = value.get("score")
+    key = _join(path, "score")
+    if "score" not in value:
+        place.add("score-missing", "key 'score' is missing", key)
+    elif not _number(score):
+        place.add("score-type", f"{show(score)} is a {kind(score)}; a number is required", key)
+
+
+def _is_object(value: Any, place: Place, path: str) -> bool:
+    if isinstance(value, Mapping):
+        return True
+    place.add("not-object", f"item is a {kind(value)}; each item must be an object", path or None)
+    return False
+
+
+def _check_id(value: Mapping[str, Any], name: str, place: Place, path: str) -> None:
+    key = _join(path, name)
+    if name not in value:
+        place.add("id-missing", f"key '{name}' is missing", key)
+    elif kind(value[name]) != "integer":
+        shown = f"{show(value[name])} is a {kind(value[name])}"
+        place.add("id-type", f"{shown}; an integer is required", key)
+
+
+def _check_bbox(value: Mapping[str, Any], place: Place, path: str) -> None:
+    box = value.get("bbox")
+    key = _join(path, "bbox")
+    if "bbox" not in value:
+        place.add("box-missing", "key 'bbox' is missing", key)
+    elif not isinstance(box, (list, tuple)):
+        text = f"value is a {kind(box)}; a list of x, y, width, height is required"
+        place.add("box-type", text, key)
+    elif len(box) != 4:
+        text = f"{len(box)} numbers; x, y, width and height are required"
+        place.add("box-length", text, key)
+    else:
+        for i, number in enumerate(box):
+            if not _number(number):
+                text = f"{show(number)} is a {kind(number)}; a number is required"
+                place.add("coordinate-type", text, f"{key}[{i}]")
+
+
+def _number(value: Any) -> bool:
+    return kind(value) in ("integer", "float") or isinstance(value, Spoiled)
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name

@@ -1,0 +1,63 @@
+"""The metrics of object detection: from the ranked matches, and from counts at a score cut."""
+
+from __future__ import annotations
+
+from karat.model.metric import About, Events, Metric, Ratio
+from karat.tasks.detection.boxes import Rules
+from karat.tasks.detection.precision import score_classes, score_summary
+from karat.tasks.detection.wanted import summary_names
+
+COCO = "https://cocodataset.org/#detection-eval"
+NO_TRUTH = "no image has a box of this kind to be found"
+
+_AP = About(
+    main=True,
+    formula="mean over classes and overlaps of the precision at the recalls",
+    undefined=NO_TRUTH,
+    group="average precision",
+    reference=COCO,
+)
+
+
+def ranked_metrics(names: tuple[str, ...], rules: Rules) -> list[Metric]:
+    """The averages of the summary, then the average precision of each class."""
+    summary = tuple(one.name for one in summary_names(rules))
+    return [
+        Events("matches", summary, score_summary, _AP, facts={"main": summary}),
+        Events(
+            "matches",
+            tuple(f"AP_class_{name}" for name in names),
+            score_classes,
+            About(
+                formula="mean over overlaps of the precision of one class at the recalls",
+                undefined=NO_TRUTH,
+                group="by class",
+                reference=COCO,
+            ),
+        ),
+    ]
+
+
+def cut_metrics(names: tuple[str, ...]) -> list[Metric]:
+    """Precision, recall and F1 from the score cut on, over all boxes and for each class."""
+    kinds = {
+        "precision": ({"right": 1.0}, {"kept": 1.0}, "right boxes / boxes"),
+        "recall": ({"right": 1.0}, {"truths": 1.0}, "right boxes / true boxes"),
+        "f1": ({"right": 2.0}, {"kept": 1.0, "truths": 1.0}, "2 right / (boxes + true boxes)"),
+    }
+    out: list[Metric] = []
+    for name, (num, den, formula) in kinds.items():
+        about = About(formula=f"{formula}, from the score cut on", main=True, group="at the score cut")
+        out.append(Ratio("cut", (name,), num, den, about))
+    single = {"right": "tp", "kept": "pred", "truths": "gold"}
+    for name, (num, den, formula) in kinds.items():
+        labels = tuple(f"{name}_class_{label}" for label in names)
+        own_num = {single[group]: c for group, c in num.items()}
+        own_den = {single[group]: c for group, c in den.items()}
+        about = About(formula=f"{formula} of one class, from the score cut on", group="by class")
+        out.append(Ratio("cut", labels, own_num, own_den, about))
+    counts = {"boxes_per_image": "found", "gold_boxes_per_image": "truths"}
+    for name, group in counts.items():
+        about = About(better="none", scale="count", formula="boxes / images", group="counts")
+        out.append(Ratio("cut", (name,), {group: 1.0}, {"n": 1.0}, about))
+    return out

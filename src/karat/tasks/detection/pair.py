@@ -1,0 +1,296 @@
+"""Both sides of object detection put together, from COCO files or from caches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from karat.errors import DataError
+from karat.model.pairs import FloatArray, IntArray, Pairs
+from karat.model.problem import Problems
+from karat.model.task import Card, Request
+from karat.read.fields import Fields, Selected
+from karat.tasks.detection import cache, coco, suspicions
+from karat.tasks.detection.boxes import Detections, Rules, Truths
+from karat.tasks.detection.counted import COMPUTED, computed_facets
+from karat.tasks.detection.ids import Numbering, check_labels, check_results
+from karat.tasks.detection.records import BOXES
+from karat.tasks.detection.scene import DetectionPairs, Found, Scene, Vectors
+from karat.tasks.detection.settings import chooser, rules_of
+from karat.tasks.detection.units import settle, to_boxes
+
+def read(card: Card, request: Request, problems: Problems) -> DetectionPairs | None:
+    """The pairs of a request, None where there is nothing sound to pair."""
+    chooser(request.options)
+    for source in (*request.gold, *request.predictions):
+        for fault in source.check():
+            problems.take(fault)
+    if problems.errors:
+        return None
+    try:
+        if request.gold[0].rows is None and request.gold[0].peek().shape == "object":
+            return _read_coco(card, request, problems)
+        return _read_cache(card, request, problems)
+    except DataError as stopped:
+        for problem in stopped.problems:
+            problems.take(problem)
+        return None
+
+# --- COCO --------------------------------------------------------------------------------------
+
+def _read_coco(card: Card, request: Request, problems: Problems) -> DetectionPairs | None:
+    fields = _fields(request)
+    labels = coco.read_labels(request.gold[0], fields, problems)
+    if labels is None or not request.predictions:
+        if labels is not None:
+            check_labels(labels, coco.Document(request.gold[0], problems, "annotations"))
+            if request.purpose == "score":
+                text = "no predictions: give a file of results"
+                problems.add("prediction-missing", text, file=request.gold[0].name)
+        if request.predictions:
+            coco.read_results(request.predictions[0], problems)
+        return None
+    note = coco.Document(request.gold[0], problems, "annotations")
+    check_labels(labels, note)
+    results = coco.read_results(request.predictions[0], problems)
+    numbering = Numbering.of(labels)
+    if results is None:
+        return None
+    check_results(results, labels, coco.Document(request.predictions[0], problems))
+    fields.add(labels.images, lambda i: note.place())
+    selected = fields.finish(problems, request.gold[0].name)
+    if problems.errors:
+        return None
+    scene = _coco_scene(labels, numbering, request, problems)
+    rules, relative = rules_of(request.options, scene.sized, pixels=True)
+    detections = _coco_detections(results, numbering)
+    if relative:
+        scene, detections = _relative(scene, detections)
+    boxes = np.bincount(detections.image, minlength=scene.n)
+    found = Found(detections, boxes, rules)
+    suspicions.look(scene, found, problems)
+    if problems.errors:
+        return None
+    return _pairs(card, request, scene, found, selected, numbering.image_order)
+
+def _coco_scene(
+    labels: coco.Labels, numbering: Numbering, request: Request, problems: Problems
+) -> Scene:
+    order, classes = numbering.image_order, numbering.category_order
+    kept = numbering.category_of(labels.category) >= 0
+    truths = Truths(
+        numbering.image_of(labels.image[kept]).astype(np.int32),
+        numbering.category_of(labels.category[kept]).astype(np.int32),
+        labels.box[kept],
+        labels.area[kept],
+        labels.crowd[kept],
+        np.flatnonzero(kept),
+    )
+    names = [labels.category_names[i] or str(labels.category_ids[i]) for i in classes]
+    if len(set(names)) < len(names):
+        names = [str(i) for i in numbering.category_ids]
+    return Scene(
+        format="coco",
+        truths=truths,
+        names=[str(i) for i in numbering.image_ids],
+        classes=numbering.category_ids,
+        class_names=_class_names(request, names, problems),
+        width=labels.width[order],
+        height=labels.height[order],
+        unit="pixels",
+        records=order,
+        request=request,
+    )
+
+def _coco_detections(results: coco.Results, numbering: Numbering) -> Detections:
+    category = numbering.category_of(results.category)
+    kept = np.flatnonzero(category >= 0)
+    every: Any = slice(None) if len(kept) == len(category) else kept
+    box = results.box[every]
+    return Detections(
+        numbering.image_of(results.image[every]).astype(np.int32),
+        category[every].astype(np.int32),
+        box,
+        np.asarray(box[:, 2] * box[:, 3]),
+        results.score[every],
+        kept,
+    )
+
+def _relative(scene: Scene, found: Detections) -> tuple[Scene, Detections]:
+    """The same with areas as fractions of the image."""
+    from dataclasses import replace
+
+    size = scene.width * scene.height if scene.unit == "pixels" else np.ones(scene.n)
+    truths = replace(scene.truths, area=scene.truths.area / size[scene.truths.image])
+    return replace(scene, truths=truths), replace(found, area=found.area / size[found.image])
+
+# --- caches ------------------------------------------------------------------------------------
+
+def _read_cache(card: Card, request: Request, problems: Problems) -> DetectionPairs | None:
+    fields = _fields(request)
+    data = cache.read_data(request, fields, problems)
+    inline = not request.predictions and BOXES in data.reader.audit.seen
+    selected = Selected({}, None, None)
+    if data.reader.count:
+        selected = fields.finish(problems, data.reader.name, data.reader.audit.seen)
+    _report_labels(data, request, problems)
+    if not request.predictions and not inline:
+        if request.purpose == "score" and data.reader.count:
+            text = f"no predictions: give a prediction file, or '{BOXES}' in the data rows"
+            data.reader.place().add("prediction-missing", text, BOXES)
+        return None
+    source = request.gold[0] if inline else request.predictions[0]
+    predicted = cache.read_predictions(source, data, chooser(request.options), problems, inline)
+    unit = settle(data, predicted, str(request.options.get("coordinates") or "auto"))
+    if not suspicions.rows_agree(data, predicted) or problems.errors:
+        return None
+    labelled = np.flatnonzero(data.count >= 0)
+    return _cache_pairs(card, request, data, predicted, unit, labelled, selected, problems)
+
+def _report_labels(data: cache.Data, request: Request, problems: Problems) -> None:
+    missing = np.flatnonzero(data.count < 0)
+    if not len(missing) or not data.reader.count:
+        return
+    if len(missing) == len(data.count):
+        if request.purpose == "score":
+            data.reader.place().add("label-missing", "no row has a label to score against", "label")
+        return
+    text = f"{len(missing)} of {len(data.count)} rows have no label; they are left out of scoring"
+    place = data.reader.place(int(missing[0]))
+    place.add("label-partial", text, "label", severity="warning")
+
+def _cache_pairs(
+    card: Card,
+    request: Request,
+    data: cache.Data,
+    predicted: cache.Predicted,
+    unit: str,
+    labelled: IntArray,
+    selected: Selected,
+    problems: Problems,
+) -> DetectionPairs | None:
+    images = np.full(len(data.count), -1, dtype=np.int32)
+    images[labelled] = np.arange(len(labelled), dtype=np.int32)
+    classes = max(predicted.width, int(data.classes.max(initial=-1)) + 1)
+    size = np.stack([data.width, data.height], axis=1)
+    box, area = to_boxes(data.corners, data.row, size, unit)
+    truths = Truths(
+        images[data.row],
+        data.classes.astype(np.int32),
+        box,
+        area,
+        np.zeros(len(box), dtype=bool),
+        np.arange(len(box)),
+    )
+    names = request.declared.class_names or tuple(map(str, range(classes)))
+    scene = Scene(
+        format="cache",
+        truths=truths,
+        names=[data.names[i] or str(i) for i in labelled],
+        classes=np.arange(classes),
+        class_names=_class_names(request, list(names), problems, classes),
+        width=data.width[labelled],
+        height=data.height[labelled],
+        unit=unit,
+        records=labelled,
+        request=request,
+    )
+    detections, which = _cache_detections(predicted, images, size, unit)
+    rules, relative = rules_of(request.options, scene.sized, unit == "pixels")
+    if relative:
+        scene, detections = _fractions(scene, detections)
+    vectors = Vectors(
+        predicted.top.astype(np.int32),
+        predicted.confidence,
+        predicted.squares,
+        predicted.known,
+        *_vector_labels(data, predicted),
+    )
+    boxes = predicted.count[labelled]
+    found = Found(detections, boxes, rules, vectors, which, predicted.exclusive)
+    suspicions.look(scene, found, problems)
+    return None if problems.errors else _pairs(card, request, scene, found, selected, labelled)
+
+def _cache_detections(
+    predicted: cache.Predicted, images: IntArray, size: FloatArray, unit: str
+) -> tuple[Detections, IntArray]:
+    """The detections in the labelled images, and the box of each."""
+    row = np.repeat(np.arange(len(predicted.count)), predicted.count)
+    boxes, areas = to_boxes(predicted.corners, row, size, unit)
+    mine = images[row[predicted.box]]
+    kept = np.flatnonzero(mine >= 0)
+    which = predicted.box[kept]
+    found = Detections(
+        mine[kept],
+        predicted.best[kept].astype(np.int32),
+        boxes[which],
+        areas[which],
+        predicted.score[kept],
+        which,
+    )
+    return found, which
+
+def _fractions(scene: Scene, found: Detections) -> tuple[Scene, Detections]:
+    """Areas as fractions of the image, whatever the coordinates are."""
+    from dataclasses import replace
+
+    if scene.unit == "pixels":
+        return _relative(scene, found)
+    box = scene.truths.box
+    truths = replace(scene.truths, area=np.asarray(box[:, 2] * box[:, 3]))
+    return replace(scene, truths=truths), replace(
+        found, area=np.asarray(found.box[:, 2] * found.box[:, 3])
+    )
+
+def _vector_labels(data: cache.Data, predicted: cache.Predicted) -> tuple[Any, IntArray]:
+    """The classes whose probabilities were kept, box by box, and where each box's begin."""
+    labels, start = cache.image_labels(data)
+    row = np.repeat(np.arange(len(predicted.count)), predicted.count)
+    sizes = np.diff(start)[row]
+    begin = np.r_[0, np.cumsum(sizes)]
+    place = np.arange(begin[-1]) + np.repeat(start[row] - begin[:-1], sizes)
+    return labels[place].astype(np.int32), begin
+
+# --- both --------------------------------------------------------------------------------------
+
+def _fields(request: Request) -> Fields:
+    asked = tuple(name for name in request.by if name not in COMPUTED)
+    return Fields(asked, request.cluster, request.weights)
+
+def _class_names(
+    request: Request, names: Sequence[str], problems: Problems, classes: int | None = None
+) -> tuple[str, ...]:
+    """Given names, or those of the file; a wrong number of them is a problem."""
+    given = request.options.get("class_names")
+    wanted = len(names) if classes is None else classes
+    if given:
+        names = [name.strip() for name in str(given).split(",")]
+    if len(names) != wanted or len(set(names)) != wanted:
+        text = f"{len(set(names))} different class names but {wanted} classes"
+        problems.add("class-names-length", text, key="class_names")
+    return tuple(names)
+
+def _pairs(
+    card: Card,
+    request: Request,
+    scene: Scene,
+    found: Found,
+    selected: Selected,
+    rows: IntArray,
+) -> DetectionPairs:
+    facets = {name: facet.take(rows) for name, facet in selected.facets.items()}
+    facets.update(computed_facets(request.by, scene, found))
+    return Pairs(
+        n=scene.n,
+        gold=scene,
+        pred=found,
+        ids=scene.names,
+        item=card.item,
+        facets={name: facets[name] for name in request.by},
+        cluster=None if selected.cluster is None else selected.cluster.take(rows),
+        weights=None if selected.weights is None else selected.weights[rows],
+    )
+
+__all__ = ["Rules", "read"]

@@ -1,0 +1,70 @@
+"""What one line of data and one line of predictions hold in a cache."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+
+from karat.read.fields import Fields
+
+IMAGE_KEY = "image_path"
+BOXES = "predicted_bounding_boxes"
+COORDINATES = ("x_min", "x_max", "y_min", "y_max")
+KNOWN = ("label", "timestamp", "meta", BOXES, IMAGE_KEY, "width", "height")
+LARGEST_CLASS = 2**31 - 1
+
+Missing = msgspec.UnsetType
+
+
+class Nothing(msgspec.Struct, gc=False, frozen=True):
+    """An object of which nothing is wanted."""
+
+
+class TrueBox(msgspec.Struct, gc=False, frozen=True):
+    """One box of the data."""
+
+    class_id: Annotated[int, msgspec.Meta(ge=0, le=LARGEST_CLASS)]
+    x_min: float
+    x_max: float
+    y_min: float
+    y_max: float
+
+
+class FoundBox(msgspec.Struct, gc=False, frozen=True):
+    """One box of a prediction, with a probability for each class."""
+
+    x_min: float
+    x_max: float
+    y_min: float
+    y_max: float
+    probabilities: list[float]
+
+
+class Prediction(msgspec.Struct, gc=False, frozen=True):
+    """One line of predictions."""
+
+    predicted_bounding_boxes: list[FoundBox]
+
+
+def image_key(first: Any) -> str:
+    """The key that locates the image, judged by the first record."""
+    if not isinstance(first, dict) or isinstance(first.get(IMAGE_KEY), str):
+        return IMAGE_KEY
+    texts = [k for k, v in first.items() if isinstance(v, str) and k not in KNOWN]
+    return texts[0] if texts else IMAGE_KEY
+
+
+def data_schema(fields: Fields, image: str) -> type[msgspec.Struct]:
+    """The Struct of a line of data: only what is checked or asked for is decoded."""
+    return fields.schema(
+        "Data",
+        {
+            "label": (list[TrueBox] | None | Missing, msgspec.UNSET),
+            "timestamp": (str | None | Missing, msgspec.UNSET),
+            "meta": (Nothing | None | Missing, msgspec.UNSET),
+            image: (str | None | Missing, msgspec.UNSET),
+            "width": (float | None | Missing, msgspec.UNSET),
+            "height": (float | None | Missing, msgspec.UNSET),
+        },
+    )

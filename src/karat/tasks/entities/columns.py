@@ -1,0 +1,278 @@
+"""One file of entities as columns, in one pass over its batches; ends stay as they were written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from karat.model.pairs import BoolArray, CodeArray, IntArray
+from karat.model.problem import Problems
+from karat.model.task import Declared, Request, Source
+from karat.read.checks import odd_timestamps
+from karat.read.embeddings import EmbeddingCheck
+from karat.read.fields import Fields, Selected
+from karat.read.records import Batch, Records, read_records
+from karat.read.source import CACHE_EXTENSIONS
+from karat.tasks.entities.checks import RecordChecks
+from karat.tasks.entities.ends import TextReader, Texts
+from karat.tasks.entities.records import (
+    SPACY_KEY,
+    gold_schema,
+    prediction_schema,
+)
+
+_mentions, _type = attrgetter("mentions"), attrgetter("type")
+_start, _end = attrgetter("start_offset"), attrgetter("end_offset")
+_ent_start, _ent_end, _label = attrgetter("start"), attrgetter("end"), attrgetter("label")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Mentions of one file as they were written, in file order.
+
+    `entity` counts the entities of a file from 0, `first_entity[d]` is the first one of document
+    d, `first_mention[e]` the first mention of entity e. `labelled[d]` says that document d has a
+    list of entities at all.
+    """
+
+    reader: Records[Any]
+    key: str
+    doc: IntArray
+    start: IntArray
+    end: IntArray
+    kind: CodeArray
+    entity: IntArray
+    first_entity: IntArray
+    first_mention: IntArray
+    types: tuple[str, ...]
+    labelled: BoolArray
+
+    @property
+    def n(self) -> int:
+        """How many documents there are."""
+        return len(self.labelled)
+
+    def path(self, i: int) -> str:
+        """The place of mention i inside its record."""
+        entity = int(self.entity[i])
+        number = entity - int(self.first_entity[self.doc[i]])
+        if self.key == SPACY_KEY:
+            return f"{self.key}[{number}]"
+        return f"{self.key}[{number}].mentions[{i - int(self.first_mention[entity])}]"
+
+
+class Collector:
+    """The mentions of a file while it is read. `lists(rows)` gives the entities of each row."""
+
+    def __init__(self, reader: Records[Any], key: str, checks: RecordChecks) -> None:
+        self.reader, self.key, self.checks = reader, key, checks
+        self.rows = 0
+        self.codes: dict[str, int] = {}
+        self.parts: dict[str, list[npt.NDArray[Any]]] = {}
+        self.missing: list[int] = []
+
+    def add(self, batch: Batch[Any], lists: list[Any]) -> None:
+        """Take the entities of the next batch; rows that could not be read leave a gap."""
+        if batch.first > self.rows:
+            self.skip(batch.first - self.rows)
+        self.rows = batch.first + len(lists)
+        given = lists
+        if not all(lists):
+            gaps = [i for i, one in enumerate(lists) if one is None or one is msgspec.UNSET]
+            self.missing += [batch.first + i for i in gaps]
+            given = [one or () for one in lists]
+        sizes = np.fromiter(map(len, given), np.int64, len(given))
+        entities = list(chain.from_iterable(given))
+        if self.key == SPACY_KEY:
+            self._add_spans(batch, sizes, entities)
+        else:
+            self._add_groups(batch, sizes, entities)
+
+    def _add_groups(self, batch: Batch[Any], sizes: IntArray, entities: list[Any]) -> None:
+        groups = list(map(_mentions, entities))
+        lengths = np.fromiter(map(len, groups), np.int64, len(groups))
+        if len(lengths) and not lengths.all():
+            owner = np.repeat(np.arange(len(sizes)), sizes)
+            for i in np.unique(owner[lengths == 0]).tolist():
+                self.checks.diagnose(batch.record(i), batch.place(i))
+        mentions = list(chain.from_iterable(groups))
+        count = len(mentions)
+        starts = np.fromiter(map(_start, mentions), np.int64, count)
+        ends = np.fromiter(map(_end, mentions), np.int64, count)
+        self._put(sizes, lengths, starts, ends, self._coded(list(map(_type, entities))))
+
+    def _add_spans(self, batch: Batch[Any], sizes: IntArray, spans: list[Any]) -> None:
+        count = len(spans)
+        starts = np.fromiter(map(_ent_start, spans), np.int64, count)
+        ends = np.fromiter(map(_ent_end, spans), np.int64, count)
+        ones = np.ones(count, dtype=np.int64)
+        self._put(sizes, ones, starts, ends, self._coded(list(map(_label, spans))))
+
+    def _put(
+        self, sizes: IntArray, lengths: IntArray, starts: IntArray, ends: IntArray, kinds: CodeArray
+    ) -> None:
+        for name, part in (
+            ("sizes", sizes), ("lengths", lengths), ("start", starts), ("end", ends), ("kind", kinds)
+        ):
+            self.parts.setdefault(name, []).append(part)
+
+    def _coded(self, names: list[str]) -> CodeArray:
+        codes = self.codes
+        for name in dict.fromkeys(names):
+            codes.setdefault(name, len(codes))
+        return np.fromiter(map(codes.__getitem__, names), np.int32, len(names))
+
+    def skip(self, rows: int) -> None:
+        """Take rows that could not be read."""
+        none = np.zeros(0, dtype=np.int64)
+        self._put(np.zeros(rows, dtype=np.int64), none, none, none, none.astype(np.int32))
+        self.missing += range(self.rows, self.rows + rows)
+        self.rows += rows
+
+    def finish(self) -> Written:
+        """The columns of the whole file."""
+        if self.reader.count is not None and self.reader.count > self.rows:
+            self.skip(self.reader.count - self.rows)
+        sizes, lengths = self._joined("sizes"), self._joined("lengths")
+        labelled = np.ones(len(sizes), dtype=bool)
+        labelled[self.missing] = False
+        kind = self._joined("kind").astype(np.int32)
+        return Written(
+            reader=self.reader,
+            key=self.key,
+            doc=np.repeat(np.repeat(np.arange(len(sizes)), sizes), lengths),
+            start=self._joined("start"),
+            end=self._joined("end"),
+            kind=np.repeat(kind, lengths),
+            entity=np.repeat(np.arange(len(lengths)), lengths),
+            first_entity=np.cumsum(sizes) - sizes,
+            first_mention=np.cumsum(lengths) - lengths,
+            types=tuple(self.codes),
+            labelled=labelled,
+        )
+
+    def _joined(self, name: str) -> npt.NDArray[Any]:
+        parts = self.parts.get(name)
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldFile:
+    """A file of data: its mentions, its texts by class of character, and what was asked for.
+
+    `inline` says that rows hold predictions, `metadata` which declared names occur.
+    """
+
+    written: Written
+    texts: Texts
+    selected: Selected
+    inline: bool
+    embeddings: dict[str, int]
+    metadata: frozenset[str] = frozenset()
+
+
+def keys_inside(key: str, getter: Callable[[Any], Any]) -> Callable[[Sequence[Any]], int]:
+    """What counts the keys inside the entities of typed rows, for the key audit."""
+
+    def count(rows: Sequence[Any]) -> int:
+        entities = list(chain.from_iterable(filter(_is_list, map(getter, rows))))
+        if key == SPACY_KEY:
+            return 3 * len(entities)
+        return 2 * len(entities) + 2 * sum(map(len, map(_mentions, entities)))
+
+    return count
+
+
+def _is_list(value: Any) -> bool:
+    return value.__class__ is list
+
+
+def read_gold(source: Source, key: str, request: Request, problems: Problems) -> GoldFile:
+    """A file of data whose entities stand under `key`."""
+    declared = request.declared
+    fields = Fields(request.by, request.cluster, request.weights, computed_fields())
+    checks = RecordChecks(key, True, declared, fields.decoded)
+    schema = gold_schema(fields, key, declared)
+    entities = fields.getter(key)
+    reader = read_records(
+        source, schema, problems, checks.diagnose, CACHE_EXTENSIONS, keys_inside(key, entities)
+    )
+    collector, texts = Collector(reader, key, checks), TextReader()
+    embeddings = [EmbeddingCheck(name) for name in declared.embeddings]
+    rows, metadata = 0, frozenset[str]()
+    for batch in reader:
+        if batch.first > rows:
+            texts.skip(batch.first - rows)
+            fields.skip(batch.first - rows)
+        rows = batch.first + len(batch.rows)
+        collector.add(batch, list(map(entities, batch.rows)))
+        texts.add([row.field_0 for row in batch.rows])
+        fields.add(batch.rows, batch.place)
+        for i in sorted(_odd(batch, fields, declared.numeric)):
+            checks.look(batch.record(i), batch.place(i))
+        metadata |= _metadata(batch, fields, declared)
+        for embedding in embeddings:
+            embedding.add(list(map(fields.getter(embedding.name), batch.rows)), batch.place)
+    if reader.count is not None and reader.count > rows:
+        texts.skip(reader.count - rows)
+        fields.skip(reader.count - rows)
+    for embedding in embeddings:
+        embedding.finish(reader.place(), rows)
+    chosen = Selected({}, None, None)
+    if reader.count and rows:
+        chosen = fields.finish(problems, reader.name, reader.audit.seen)
+    inline = bool({"predicted_entities"} & reader.audit.seen)
+    sizes = {e.name: e.size for e in embeddings if e.size is not None}
+    return GoldFile(collector.finish(), texts.finish(), chosen, inline, sizes, metadata)
+
+
+def _odd(batch: Batch[Any], fields: Fields, numeric: Sequence[str]) -> set[int]:
+    """Rows with a defect that typed decoding does not see."""
+    odd = set(odd_timestamps(list(map(fields.getter("timestamp"), batch.rows))))
+    for name in numeric:
+        values = map(fields.getter(f"meta.{name}"), batch.rows)
+        odd.update(i for i, value in enumerate(values) if type(value) not in (int, float))
+    return odd
+
+
+def _metadata(batch: Batch[Any], fields: Fields, declared: Declared) -> frozenset[str]:
+    """The declared metadata that some row of the batch has."""
+    return frozenset(
+        name
+        for name in (*declared.numeric, *declared.categorical)
+        if any(v is not msgspec.UNSET for v in map(fields.getter(f"meta.{name}"), batch.rows))
+    )
+
+
+def computed_fields() -> dict[str, Callable[[list[Any]], npt.NDArray[np.float64]]]:
+    """The computed fields: base fields come first in a schema, text and then entities."""
+
+    def measured(size: Callable[[Any], int]) -> Callable[[list[Any]], npt.NDArray[np.float64]]:
+        return lambda rows: np.fromiter(map(size, rows), np.float64, len(rows))
+
+    return {
+        "text_length": measured(lambda row: len(row.field_0)),
+        "text_words": measured(lambda row: len(row.field_0.split())),
+        "gold_entities": measured(lambda row: len(row.field_1 or ())),
+    }
+
+
+def read_predictions(source: Source, key: str, problems: Problems) -> Written:
+    """A file of predictions."""
+    schema = prediction_schema(key)
+    checks = RecordChecks(key, False)
+    entities = attrgetter(key)
+    reader = read_records(
+        source, schema, problems, checks.diagnose, CACHE_EXTENSIONS, keys_inside(key, entities)
+    )
+    collector = Collector(reader, key, checks)
+    for batch in reader:
+        collector.add(batch, list(map(entities, batch.rows)))
+    return collector.finish()

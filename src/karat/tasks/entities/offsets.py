@@ -1,0 +1,222 @@
+"""Offsets checked against the texts, once it is decided how ends were written.
+
+Both sides come in as they were written and leave as `Spans` with exclusive ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from karat.model.pairs import BoolArray, IntArray
+from karat.read.pick import pick
+from karat.read.place import show
+from karat.tasks.entities.checks import BIO_TAG, misplaced
+from karat.tasks.entities.columns import Written
+from karat.tasks.entities.ends import SPACE, WORD, Convention, Texts, Verdict, decide, shifted
+from karat.tasks.entities.records import SPACY_KEY, Spans
+
+DEFAULT: Convention = "exclusive"
+"""What is taken where nothing says how ends were written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The convention of one side and a clause that says where it comes from."""
+
+    convention: Convention
+    why: str
+    told: bool
+    forced: bool = False
+
+    @property
+    def text(self) -> str:
+        """For the report: `exclusive (217 to 0 spans stop at the edge of a word)`."""
+        return f"{self.convention} ({self.why})"
+
+
+def endings(
+    texts: Texts, gold: Written, pred: Written | None, options: Mapping[str, Any]
+) -> tuple[Ending, Ending]:
+    """The conventions of both sides; a side that does not say is taken to be like the other."""
+    first = _ending(texts, gold, options.get("gold_end") or options.get("end"), "gold")
+    if pred is None:
+        return first, first
+    second = _ending(texts, pred, options.get("predictions_end") or options.get("end"), "predictions")
+    if first.told and not second.told:
+        second = Ending(first.convention, f"{second.why}; as in gold", False)
+    elif second.told and not first.told:
+        first = Ending(second.convention, f"{first.why}; as in predictions", False)
+    return first, second
+
+
+def _ending(texts: Texts, side: Written, wanted: str | None, noun: str) -> Ending:
+    if wanted in ("exclusive", "inclusive"):
+        return Ending("inclusive" if wanted == "inclusive" else "exclusive", "as given", True, True)
+    if side.key == SPACY_KEY:
+        return Ending("exclusive", "spaCy's format", True)
+    sound = _sound(side, texts)
+    found: Verdict = decide(texts, side.doc[sound], side.start[sound], side.end[sound])
+    if found.mixed:
+        message = f"inclusive and exclusive ends are mixed: {found.why}"
+        help = f"say which with --{noun}-end inclusive or --{noun}-end exclusive"
+        side.reader.place().add("end-mixed", message, side.key, help=help)
+    if found.convention is None:
+        return Ending(DEFAULT, f"{found.why}, so the default", False)
+    return Ending(found.convention, found.why, True)
+
+
+def _sound(side: Written, texts: Texts) -> BoolArray:
+    """Spans that can be looked up: not negative, not reversed, in a document, not far behind it."""
+    length = _lengths(side, texts)
+    return np.asarray((side.start >= 0) & (side.end >= side.start) & (side.end <= length))
+
+
+def _lengths(side: Written, texts: Texts) -> IntArray:
+    """The length of the text of each span, -1 where it is not known."""
+    known = side.doc < len(texts.length)
+    if not len(texts.length):
+        return np.full(len(side.doc), -1, dtype=np.int64)
+    return np.where(known, texts.length[np.where(known, side.doc, 0)], -1)
+
+
+def check_agreement(gold: Written, pred: Written, first: Ending, second: Ending) -> None:
+    """Stop a pair of files whose ends mean different things: every span would be wrong."""
+    place = pred.reader.place()
+    help = "say what each side means with --gold-end and --predictions-end"
+    if first.convention != second.convention and not (first.forced and second.forced):
+        message = (
+            f"ends are {second.text}, but in {gold.reader.name} they are {first.text}; "
+            "scored as they are, hardly any span would match"
+        )
+        place.add("end-conventions-differ", message, pred.key, help=help)
+        return
+    if first.forced and second.forced:
+        return
+    found = shifted((gold.doc, gold.start, gold.end), (pred.doc, pred.start, pred.end))
+    if found and first.convention == second.convention:
+        step, count = found
+        message = (
+            f"{count} predicted spans that start where a gold span does end {step:+d} from it and none "
+            f"end with it: one side's ends are inclusive, the other's exclusive"
+        )
+        place.add("end-conventions-differ", message, pred.key, help=help)
+
+
+def check_offsets(side: Written, texts: Texts, ending: Ending, gold_source: Any) -> None:
+    """Report spans that lie outside of the text, are empty, or hold white space at an end."""
+    inclusive = ending.convention == "inclusive"
+    length = _lengths(side, texts)
+    known = length >= 0
+    exclusive_end = side.end + inclusive
+    basic = (side.start < 0) | (side.end < side.start)
+    past = known & ~basic & (exclusive_end > length)
+    empty = ~basic & (exclusive_end == side.start)
+    for i in np.flatnonzero(basic | past | empty).tolist():
+        _report(side, i, int(length[i]), inclusive)
+    good = known & ~basic & ~past & ~empty
+    _check_spaces(side, texts, good, exclusive_end, gold_source)
+    _check_units(side, texts, good, exclusive_end)
+
+
+def _report(side: Written, i: int, length: int, inclusive: bool) -> None:
+    first, last = int(side.start[i]), int(side.end[i])
+    names = ("start", "end") if side.key == SPACY_KEY else ("start_offset", "end_offset")
+    found = misplaced(first, last, *names)
+    if found is None and last + inclusive > length:
+        kind = " and ends are inclusive here" if last == length else ""
+        text = f"{names[1]} {last} lies past the text, which has {length} characters{kind}"
+        found = ("offset-range", text)
+    if found is None:
+        found = ("offset-empty", f"span [{first}, {last}) is empty")
+    side.reader.place(int(side.doc[i])).add(*found, side.path(i))
+
+
+def _check_spaces(
+    side: Written, texts: Texts, good: BoolArray, end: IntArray, gold_source: Any
+) -> None:
+    """Warn of spans that start or end with white space."""
+    at = np.flatnonzero(good)
+    doc = side.doc[at]
+    first, last = texts.of(doc, side.start[at]), texts.of(doc, end[at] - 1)
+    odd = at[(first == SPACE) | (last == SPACE)]
+    if not len(odd):
+        return
+    shown = odd[:20].tolist()
+    records = pick(gold_source, [int(side.doc[i]) for i in shown])
+    for i in odd.tolist():
+        span = "a span"
+        if i in shown:
+            text = records[int(side.doc[i])][1].get("text", "")
+            span = f"span {show(text[int(side.start[i]) : int(end[i])])}"
+        message = f"{span} starts or ends with white space"
+        place = side.reader.place(int(side.doc[i]))
+        place.add("offset-space", message, side.path(i), severity="warning")
+
+
+def _check_units(side: Written, texts: Texts, good: BoolArray, end: IntArray) -> None:
+    """Warn where offsets fit the words in plain ASCII texts only: they count something else."""
+    at = np.flatnonzero(good)
+    doc = side.doc[at]
+    edge = (texts.of(doc, end[at] - 1) == WORD) & (texts.of(doc, end[at]) != WORD)
+    edge &= texts.of(doc, side.start[at] - 1) != WORD
+    plain = texts.ascii[doc]
+    others = int((~plain).sum())
+    if others < 5 or not plain.any():
+        return
+    if edge[plain].mean() > 0.9 and edge[~plain].mean() < 0.5:
+        message = (
+            f"spans stop at words in {edge[plain].mean():.0%} of plain ASCII texts but in "
+            f"{edge[~plain].mean():.0%} of the others; offsets count characters here, not bytes or UTF-16 units"
+        )
+        side.reader.place().add("offset-units", message, side.key, severity="warning")
+
+
+def check_twins(side: Written) -> int:
+    """How many mentions repeat an earlier one of their document; each is warned of."""
+    order = np.lexsort((np.arange(len(side.doc)), side.kind, side.end, side.start, side.doc))
+    columns = (side.doc, side.start, side.end, side.kind)
+    same = np.ones(max(len(order) - 1, 0), dtype=bool)
+    for column in columns:
+        same &= column[order[1:]] == column[order[:-1]]
+    later = np.flatnonzero(same) + 1
+    firsts = np.maximum.accumulate(np.where(np.concatenate([[True], ~same]), np.arange(len(same) + 1), 0))
+    for j in sorted(later.tolist(), key=order.__getitem__):
+        i, first = int(order[j]), int(order[firsts[j]])
+        message = f"the same span and type appears twice (also {side.path(first)})"
+        place = side.reader.place(int(side.doc[i]))
+        place.add("mention-duplicate", message, side.path(i), severity="warning")
+    return len(later)
+
+
+def check_types(gold: Written, pred: Written | None) -> None:
+    """Warn of types that look like token tags, and of predicted types that gold never has."""
+    for side in (gold, pred):
+        for code, name in enumerate(side.types if side is not None else ()):
+            assert side is not None
+            tag = BIO_TAG.fullmatch(name)
+            at = np.flatnonzero(side.kind == code)
+            if tag and len(at):
+                i = int(at[0])
+                key = side.path(i).split(".")[0] + (".label" if side.key == SPACY_KEY else ".type")
+                message = f"'{name}' looks like a token tag; write '{tag[1]}'"
+                place = side.reader.place(int(side.doc[i]))
+                place.add("entity-bio-tag", message, key, severity="warning")
+    if pred is None or not gold.types:
+        return
+    counts = np.bincount(pred.kind, minlength=len(pred.types))
+    listed = ", ".join(sorted(gold.types)[:12])
+    for code, name in enumerate(pred.types):
+        if name in gold.types or not counts[code] or BIO_TAG.fullmatch(name):
+            continue
+        message = f"predicted type '{name}' ({counts[code]}x) never occurs in the labels ({listed})"
+        pred.reader.place().add("entity-type-unknown", message, pred.key, severity="warning")
+
+
+def spans(side: Written, ending: Ending) -> Spans:
+    """The mentions with exclusive ends."""
+    end = side.end + 1 if ending.convention == "inclusive" else side.end
+    return Spans(side.n, side.doc, side.start, end, side.kind, side.entity, side.types)

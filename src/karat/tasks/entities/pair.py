@@ -1,0 +1,64 @@
+"""What a task run works on: spans of both sides over the same documents, and where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from karat.model.pairs import BoolArray, IntArray, Pairs
+from karat.tasks.entities.records import Spans
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as examples show it: `cut` gives the words of a span."""
+
+    line: int | None
+    fields: Mapping[str, Any]
+    cut: Callable[[int, int], str]
+
+
+Lookup = Callable[[Sequence[int]], Mapping[int, Document]]
+"""Gives documents by their number in the pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Tokens of each document, and how many of them have the same tag on both sides."""
+
+    count: IntArray
+    same: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """Gold spans and everything that is known of the documents.
+
+    `records` are the record numbers of the documents in the file, `marks` the facts that belong
+    into the signature (how ends were read), `notes` what the reader should know.
+    """
+
+    spans: Spans
+    lookup: Lookup
+    records: IntArray
+    tokens: Tokens | None = None
+    marks: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """Predicted spans; types have the same codes as in gold."""
+
+    spans: Spans
+
+
+EntityPairs = Pairs[Gold, Predicted]
+
+
+def chosen(labelled: BoolArray) -> IntArray:
+    """The documents that can be scored."""
+    return np.flatnonzero(labelled)

@@ -1,0 +1,106 @@
+"""Entities, put together: read, measure, score, show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from karat.model.evidence import Counts, Evidence
+from karat.model.metric import Metric
+from karat.model.pairs import FloatArray
+from karat.model.problem import Problems
+from karat.model.report import Curve, Example, Table
+from karat.model.task import Card, Request
+from karat.tasks.entities import explain, metrics, official
+from karat.tasks.entities.formats import read
+from karat.tasks.entities.measure import measure
+from karat.tasks.entities.pair import EntityPairs
+
+MEANING = {
+    "conlleval": "chunks as conlleval.pl finds them, percent, 0 where undefined",
+    "seqeval": "chunks as seqeval's default mode finds them, 0 where undefined",
+    "seqeval-strict": "chunks as seqeval's strict mode finds them, 0 where undefined",
+    "nervaluate": "SemEval-2013 categories, greedy in file order, 0 where undefined",
+}
+
+
+class Entities:
+    """Named entities: spans with a type, in texts or in tagged tokens."""
+
+    def read(self, card: Card, request: Request, problems: Problems) -> EntityPairs | None:
+        """Paired spans; documents without gold are left out of scoring."""
+        return read(card, request, problems)
+
+    def measure(self, pairs: EntityPairs, options: Mapping[str, Any]) -> Sequence[Evidence]:
+        """Counts by document."""
+        return measure(pairs, options)
+
+    def metrics(self, pairs: EntityPairs, options: Mapping[str, Any]) -> Sequence[Metric]:
+        """What the school of scoring shows."""
+        like, types = _like(options), pairs.gold.spans.types
+        if like == "nervaluate":
+            return metrics.semeval_metrics(types)
+        factor = 100.0 if like == "conlleval" else 1.0
+        level = str(options.get("entity_level") or "mention")
+        found = metrics.span_metrics(types, level, factor, like)
+        return found + (metrics.token_metrics(factor) if pairs.gold.tokens is not None else [])
+
+    def official(
+        self, pairs: EntityPairs, evidence: Sequence[Evidence], options: Mapping[str, Any]
+    ) -> Mapping[str, float]:
+        """The tools' own doubles; the default's are quotients of whole numbers already."""
+        like, types = _like(options), pairs.gold.spans.types
+        # A tool has no number where nothing is there on either side, and none with weights.
+        if not like or pairs.weights is not None or not types:
+            return {}
+        rule = {"conlleval": official.conlleval, "nervaluate": official.nervaluate}
+        return rule.get(like, official.seqeval)(_sums(evidence[0]), types)
+
+    def definitions(self, options: Mapping[str, Any]) -> Mapping[str, str]:
+        """The choices that change a number."""
+        like = _like(options)
+        if like:
+            return {"spans": MEANING[like]}
+        return {
+            "spans": "sets of (document, start, end, type)",
+            "macro": "types in gold or predictions, undefined as 0",
+        }
+
+    def notes(self, pairs: EntityPairs, options: Mapping[str, Any]) -> list[str]:
+        """How ends or tags were read, and what was collapsed."""
+        return list(pairs.gold.notes)
+
+    def views(
+        self, pairs: EntityPairs, evidence: Sequence[Evidence], options: Mapping[str, Any]
+    ) -> tuple[list[Table], list[Curve]]:
+        """Types, errors by kind, and the matrix of types."""
+        return explain.tables(pairs), []
+
+    def examples(
+        self,
+        pairs: EntityPairs,
+        evidence: Sequence[Evidence],
+        options: Mapping[str, Any],
+        most: int,
+    ) -> list[Example]:
+        """The documents with the most errors."""
+        return explain.worst(pairs, most)
+
+
+def _like(options: Mapping[str, Any]) -> str:
+    """The school of scoring, without the scheme of a strict one; "" for karat's own."""
+    return str(options.get("like") or "").partition(":")[0]
+
+
+def _sums(evidence: Evidence) -> Mapping[str, FloatArray]:
+    """The plain totals of each group of cells."""
+    assert isinstance(evidence, Counts)
+    table = evidence.table
+    assert not hasattr(table, "matrix")
+    sums = np.bincount(table.cell, table.value, table.layout.width)
+    return {name: sums[table.layout.span(name)] for name in table.layout.groups}
+
+
+TASK = Entities()

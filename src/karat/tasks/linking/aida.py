@@ -1,0 +1,86 @@
+"""AIDA-CoNLL: the CoNLL-2003 tokens with the entity of each mention beside them, both ways.
+
+Offsets are token numbers, counted from 1 through the whole document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from karat.model.problem import Problems
+from karat.model.task import Source
+from karat.read.table import text_lines
+from karat.tasks.linking.annotations import NIL, Candidate, Mention
+
+BEGIN = "-DOCSTART-"
+NOT_IN_KB = "--NME--"
+
+
+def read_aida(source: Source, problems: Problems) -> Iterator[tuple[int, Mention]]:
+    """(line, mention): the entity is the fourth cell; --NME-- is a NIL of its own each time."""
+    docid, token, count, unknown = "", 0, 0, 0
+    begun: tuple[int, int, str] | None = None
+
+    def finished() -> Iterator[tuple[int, Mention]]:
+        nonlocal begun
+        if begun is not None:
+            line, start, eid = begun
+            yield line, Mention(docid, start, token, (Candidate(eid),))
+        begun = None
+
+    for line, text in text_lines(source):
+        cells = text.split("\t")
+        inside = len(cells) > 3 and cells[1] == "I"
+        if text.startswith(BEGIN):
+            yield from finished()
+            docid = text[len(BEGIN) :].strip().strip("()").replace(" ", "_") or f"doc{count}"
+            token, count = 0, count + 1
+            continue
+        if not text.strip():
+            yield from finished()
+            continue
+        if not docid:
+            problems.add("outside-document", f"a token stands before any {BEGIN}", file=source.name, line=line)
+            return
+        if inside and begun is None:
+            problems.add(
+                "mention-unopened", "I without a B before it; taken as B", file=source.name, line=line, severity="warning"
+            )
+        if not inside or begun is None:
+            yield from finished()
+        token += 1
+        if len(cells) > 3 and begun is None:
+            eid = cells[3]
+            if eid == NOT_IN_KB:
+                unknown += 1
+                eid = f"{NIL}_NME_{unknown}"
+            begun = line, token, eid
+        elif len(cells) > 1 and len(cells) < 4:
+            problems.add(
+                "cell-count",
+                f"{len(cells)} cells; a token in a mention has token, B or I, mention and entity",
+                file=source.name,
+                line=line,
+            )
+    yield from finished()
+
+
+def write_aida(mentions: Iterable[Mention]) -> Iterator[str]:
+    """Lines of AIDA-CoNLL with placeholders for tokens. Mentions must not overlap."""
+    by_doc: dict[str, list[Mention]] = {}
+    for one in mentions:
+        by_doc.setdefault(one.docid, []).append(one)
+    for docid, some in by_doc.items():
+        yield f"{BEGIN} ({docid})"
+        token = 1
+        for one in sorted(some, key=lambda m: (m.start, -m.end)):
+            if one.start < token:
+                continue
+            yield from (f"w{i}" for i in range(token, one.start))
+            words = [f"w{i}" for i in range(one.start, one.end + 1)]
+            eid = one.candidates[0].eid if one.candidates else NIL
+            entity = NOT_IN_KB if eid.startswith(NIL) else eid
+            for i, word in enumerate(words):
+                yield "\t".join([word, "I" if i else "B", " ".join(words), entity])
+            token = one.end + 1
+        yield ""

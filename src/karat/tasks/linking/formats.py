@@ -1,0 +1,144 @@
+"""Which format a side is in, and its mentions: told from the files, never from their names alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from karat.errors import DataError, UsageError
+from karat.model.problem import Problem, Problems
+from karat.model.task import Peek, Source
+from karat.read.source import Source as File
+from karat.tasks.linking import aida, coref, standoff, tac
+from karat.tasks.linking.annotations import Annotations, collect
+from karat.tasks.linking.layouts import format_of
+from karat.tasks.linking.titles import normal, read_titles
+from karat.tasks.linking.tsv import read_table
+from karat.tasks.linking.zones import excluded, read_zones
+
+EXCLUSIVE_YEAR = 2011
+"""The one year of TAC whose ends are one past the last character."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """The mentions of one side, and what was decided while reading them."""
+
+    annotations: Annotations
+    format: str
+    notes: tuple[str, ...] = ()
+
+
+def read_sides(
+    gold: Sequence[Source], system: Sequence[Source], options: Mapping[str, Any], problems: Problems
+) -> tuple[Side | None, Side | None]:
+    """Both sides. A link table alone takes the mentions of the other side's XML."""
+    eid, cut = _eid(options), _cut(options, problems)
+    found: list[Side | None] = []
+    for side, other in ((gold, system), (system, gold)):
+        files = list(side)
+        if _is_link_table(side) and any(one.peek().shape == "xml" for one in other):
+            files += [one for one in other if one.peek().shape == "xml"]
+        found.append(_guarded(files, options, problems, eid, cut) if files else None)
+    return found[0], found[1]
+
+
+def _guarded(
+    files: Sequence[Source], options: Mapping[str, Any], problems: Problems, eid: Any, cut: Any
+) -> Side | None:
+    """One side; what stops the reading becomes problems."""
+    try:
+        side = read_side(files, options, problems, eid)
+    except DataError as stopped:
+        for problem in stopped.problems:
+            problems.take(problem)
+        return None
+    return side if cut is None else Side(cut(side.annotations), side.format, side.notes)
+
+
+def read_side(
+    files: Sequence[Source],
+    options: Mapping[str, Any],
+    problems: Problems,
+    eid: Callable[[str], str] = str,
+) -> Side:
+    """The mentions of one side, in any of the formats."""
+    peeks = [one.peek() for one in files]
+    if any(peek.shape == "xml" for peek in peeks):
+        return _tac(files, peeks, options, problems, eid)
+    if len(files) > 1:
+        raise UsageError("several files on one side are TAC queries (XML) and their links")
+    source, kind = files[0], format_of(peeks[0])
+    if kind == "tsv":
+        return Side(read_table(source, problems), kind)
+    if kind == "brat":
+        return Side(collect(source.name, standoff.read_folder(Path(source.name), problems, eid)), kind)
+    if kind == "coref":
+        flags = {"with_kb": bool(options.get("with_kb")), "cross_doc": bool(options.get("cross_doc"))}
+        return Side(collect(source.name, coref.read_coref(source, problems, **flags)), kind)
+    if kind == "aida":
+        return Side(collect(source.name, aida.read_aida(source, problems)), kind)
+    if kind == "edl":
+        return Side(collect(source.name, tac.read_edl(source, problems, tac.Settings(eid=eid))), kind)
+    text = "this is no annotation table and none of the other formats of entity linking"
+    raise DataError([Problem("format-unknown", "error", text, source.name, help="`karat tasks entity-linking` shows them")])
+
+
+def _tac(
+    files: Sequence[Source],
+    peeks: Sequence[Peek],
+    options: Mapping[str, Any],
+    problems: Problems,
+    eid: Callable[[str], str],
+) -> Side:
+    """Queries and links of TAC 2009 to 2014."""
+    xml = [one for one, peek in zip(files, peeks, strict=True) if peek.shape == "xml"]
+    links = [one for one, peek in zip(files, peeks, strict=True) if peek.shape != "xml"]
+    if len(xml) != 1 or len(links) != 1:
+        raise UsageError(
+            "TAC mentions are one XML file and one link table", help="as in queries.xml,links.tab"
+        )
+    queries = tac.read_queries(xml[0], problems)
+    table = tac.read_links(links[0], problems)
+    year, notes = options.get("tac_year"), []
+    exclusive = year == EXCLUSIVE_YEAR
+    if year is None and tac.ends_are_exclusive(queries):
+        exclusive = True
+        notes.append(
+            f"{xml[0].name}: most ends are one past the name, as in TAC 2011, and were moved; "
+            "--tac-year overrides"
+        )
+    settings = tac.Settings(exclusive=exclusive, eid=eid)
+    names = xml[0].name, links[0].name
+    mentions = tac.joined(queries, table, names, problems, settings)
+    return Side(collect(links[0].name, mentions), "tac", tuple(notes))
+
+
+def _is_link_table(side: Sequence[Source]) -> bool:
+    return len(side) == 1 and side[0].peek().shape in ("table", "text") and format_of(side[0].peek()) in ("", "links")
+
+
+def _eid(options: Mapping[str, Any]) -> Callable[[str], str]:
+    """What ids are mapped by."""
+    path = options.get("titles")
+    return partial(normal, titles=None if path is None else read_titles(File.of(path)))
+
+
+def _cut(options: Mapping[str, Any], problems: Problems) -> Callable[[Annotations], Annotations] | None:
+    """What leaves out the mentions in excluded zones."""
+    path = options.get("exclude_spans")
+    if path is None:
+        return None
+    zones = read_zones(File.of(path), problems)
+
+    def kept(side: Annotations) -> Annotations:
+        import numpy as np
+
+        rows = zip(side.doc.tolist(), side.start.tolist(), side.end.tolist(), strict=True)
+        keep = [not excluded(zones, side.docs[doc], start, end) for doc, start, end in rows]
+        return side.take(np.array(keep, dtype=np.bool_))
+
+    return kept

@@ -1,0 +1,279 @@
+"""The data in each of its forms: pickled frames, dev.json, JSON rows, CSV, parquet, sentence pairs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from itertools import compress
+from typing import Any
+
+import msgspec
+
+from karat.errors import DataError, MissingExtra
+from karat.model.problem import Problems
+from karat.model.task import Request, Source
+from karat.read.frames import read_frame
+from karat.read.place import Place
+from karat.read.records import read_records
+from karat.tasks.stereotypes import SECTIONS
+from karat.tasks.stereotypes.records import CANDIDATES, OPTIONAL, REQUIRED, Sheet, diagnose
+from karat.tasks.stereotypes.release import read_release
+
+PAIRS = "pairs"
+"""The section of sentence pairs in CrowS-Pairs' style."""
+
+_NAMED = re.compile(r"(intra|inter)sentence")
+_LABELS = frozenset(f"c{i}_labels" for i in CANDIDATES)
+
+
+def read_sheets(request: Request, wanted: Iterable[str], problems: Problems) -> list[Sheet]:
+    """The sheets of all gold files. `wanted` names further columns to decode from JSON rows."""
+    sheets: list[Sheet] = []
+    for source in request.gold:
+        faults = source.check()
+        for fault in faults:
+            problems.take(fault)
+        if faults:
+            continue
+        try:
+            sheets += _sheets(source, request, tuple(wanted), problems)
+        except DataError as error:
+            for problem in error.problems:
+                problems.take(problem)
+    return sheets
+
+
+def columns_of(source: Source, problems: Problems) -> dict[str, list[Any]] | None:
+    """All columns of a file of rows, with nothing checked: for conversion."""
+    shape = source.peek().shape
+    if shape == "pickle":
+        return read_frame(source.name, source.data()).columns
+    if shape == "table":
+        return _table(source, problems)[0]
+    if shape == "binary":
+        return _parquet(source)
+    rows = source.rows if source.rows is not None else _plain_rows(source)
+    return gathered(rows)
+
+
+def gathered(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Rows as columns, None where a row lacks a field."""
+    names = dict.fromkeys(key for row in rows for key in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _sheets(
+    source: Source, request: Request, wanted: tuple[str, ...], problems: Problems
+) -> list[Sheet]:
+    peek = source.peek()
+    if peek.shape == "object":
+        return read_release(source, problems)
+    lines: Sequence[int] | None = None
+    if peek.shape == "pickle":
+        columns = read_frame(source.name, source.data()).columns
+    elif peek.shape == "table":
+        columns, lines = _table(source, problems)
+    elif peek.shape == "binary":
+        columns = _parquet(source)
+    elif {"sent_more", "sent_less"} <= peek.keys:
+        columns = columns_of(source, problems) or {}
+    else:
+        columns = _rows(source, wanted, problems)
+        if not columns:
+            return []
+        lines = range(1, 1 + len(columns["id"])) if peek.shape == "lines" else None
+    n = len(next(iter(columns.values()), []))
+    if not n:
+        problems.add("file-empty", "file holds no records", file=source.name)
+        return []
+    whole = Sheet(source.name, "", columns, n, _line(lines))
+    if "sent_more" in columns:
+        return [_named(whole, PAIRS)]
+    return _by_section(whole, request, problems)
+
+
+def _line(lines: Sequence[int] | None) -> Any:
+    return (lambda row: None) if lines is None else lines.__getitem__
+
+
+def _named(sheet: Sheet, section: str) -> Sheet:
+    return Sheet(sheet.file, section, sheet.columns, sheet.n, sheet.line_of)
+
+
+def _by_section(sheet: Sheet, request: Request, problems: Problems) -> list[Sheet]:
+    """The sheet under its section, cut in two where a column says so."""
+    for section in SECTIONS:
+        if request.options.get(f"{section}_df_file") == sheet.file:
+            return [_named(sheet, section)]
+    told = sheet.columns.get("section")
+    if told and set(told) <= set(SECTIONS):
+        return [_part(sheet, section, told) for section in SECTIONS if section in told]
+    name = _NAMED.search(sheet.file.replace("\\", "/").rsplit("/", 1)[-1])
+    by_words = "intra" if _has_blank(sheet) else "inter"
+    if name and name[1] != by_words:
+        text = f"the name says {name[1]}sentence but the rows look like {by_words}sentence"
+        problems.add("section-name", text, file=sheet.file, severity="warning")
+    return [_named(sheet, (name[1] if name else by_words) + "sentence")]
+
+
+def _has_blank(sheet: Sheet) -> bool:
+    """Whether the first contexts have a gap to fill."""
+    return any("BLANK" in str(text) for text in sheet.columns.get("context", [])[:20])
+
+
+def _part(sheet: Sheet, section: str, told: Sequence[Any]) -> Sheet:
+    keep = [one == section for one in told]
+    columns = {name: list(compress(column, keep)) for name, column in sheet.columns.items()}
+    records = [i for i, kept in enumerate(keep) if kept]
+    return Sheet(sheet.file, section, columns, len(records), sheet.line_of, records)
+
+
+def _rows(source: Source, wanted: Sequence[str], problems: Problems) -> dict[str, list[Any]]:
+    """The columns of JSON rows; what is wrong with single rows is reported."""
+    heavy = [name for name in wanted if name in _LABELS]
+    plain = [name for name in (*OPTIONAL, "section", *wanted) if name not in _LABELS]
+    names = list(dict.fromkeys((*REQUIRED, *plain, *heavy)))
+    schema = _schema(names)
+    rows: list[Any] | None = None
+    if source.rows is None:
+        rows = _fast(source, schema)
+    if rows is None:
+        return _slow(source, schema, names, problems)
+    _near(source, names, problems)
+    found: dict[str, list[Any]] = {}
+    for i, name in enumerate(names):
+        found[name] = [getattr(row, f"f{i}") for row in rows]
+    return _without_empty(found)
+
+
+def _without_empty(found: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The columns that some row has."""
+    return {
+        name: column
+        for name, column in found.items()
+        if name in REQUIRED or any(value is not None for value in column)
+    }
+
+
+def _schema(names: Sequence[str]) -> type[msgspec.Struct]:
+    """What to decode: texts that must be there, anything where it may be left out."""
+    fields: list[Any] = []
+    for i, name in enumerate(names):
+        if name in REQUIRED:
+            fields.append((f"f{i}", str, msgspec.field(name=name)))
+        else:
+            fields.append((f"f{i}", Any, msgspec.field(name=name, default=None)))
+    return msgspec.defstruct("Row", fields, gc=False, frozen=True)
+
+
+def _fast(source: Source, schema: type[msgspec.Struct]) -> list[Any] | None:
+    """All rows at once, None where something is wrong."""
+    data = source.data()
+    try:
+        if data.lstrip()[:1] == b"[":
+            rows: list[Any] = msgspec.json.decode(data, type=list[schema])  # type: ignore[valid-type]
+            return rows
+        if b"\n\n" in data.rstrip() or b"\n\r" in data.rstrip():
+            return None
+        return msgspec.json.Decoder(schema).decode_lines(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _slow(
+    source: Source, schema: type[msgspec.Struct], names: Sequence[str], problems: Problems
+) -> dict[str, list[Any]]:
+    """The rows one by one, each defect reported."""
+    rows = [row for batch in read_records(source, schema, problems, diagnose) for row in batch.rows]
+    found = {name: [getattr(row, f"f{i}") for row in rows] for i, name in enumerate(names)}
+    return _without_empty(found) if rows else {}
+
+
+def _near(source: Source, names: Sequence[str], problems: Problems) -> None:
+    """Warn of a key in the first row that is nearly an optional one."""
+    first = source.peek().first
+    keys = set(first) if isinstance(first, Mapping) else set()
+    for name in OPTIONAL:
+        close = get_close_matches(name, keys - set(names), n=1, cutoff=0.85)
+        if name not in keys and close and close[0] not in (*REQUIRED, *OPTIONAL):
+            text = f"key '{close[0]}' is not read; did you mean '{name}'?"
+            problems.add("key-unknown", text, file=source.name, key=close[0], severity="warning")
+
+
+def _plain_rows(source: Source) -> list[Any]:
+    """JSON rows as they are."""
+    data = source.data()
+    try:
+        if data.lstrip()[:1] == b"[":
+            rows: list[Any] = json.loads(data)
+        else:
+            rows = [json.loads(line) for line in data.splitlines() if line.strip()]
+    except (ValueError, RecursionError) as error:
+        raise _broken(source, "json-syntax", f"not valid JSON: {error}") from None
+    return [row for row in rows if isinstance(row, dict)]
+
+
+def _table(source: Source, problems: Problems) -> tuple[dict[str, list[Any]], list[int]]:
+    """The columns of a CSV or TSV file, and the line on which each row ends."""
+    try:
+        text = source.data().decode("utf-8")
+    except UnicodeDecodeError:
+        raise _broken(source, "encoding", "not UTF-8; re-save the file as UTF-8") from None
+    tab = "\t" if "\t" in text.split("\n", 1)[0] else ","
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=tab)
+    names = [name.strip() for name in next(reader, [])]
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    try:
+        for cells in reader:
+            if not cells:
+                continue
+            if len(cells) != len(names):
+                message = f"{len(cells)} cells under {len(names)} column names"
+                Place(problems, source.name, reader.line_num, len(rows)).add("row-width", message)
+                cells = (cells + [""] * len(names))[: len(names)]
+            rows.append(cells)
+            lines.append(reader.line_num)
+    except csv.Error as error:
+        raise _broken(source, "csv-syntax", f"line {reader.line_num}: {error}") from None
+    found: dict[str, list[Any]] = {}
+    for i, name in enumerate(names):
+        column: list[Any] = [row[i] for row in rows]
+        if name in _LABELS:
+            column = [_json(cell) for cell in column]
+        elif name in OPTIONAL:
+            column = [cell or None for cell in column]
+        found[name] = column
+    return found, lines
+
+
+def _json(cell: str) -> Any:
+    """The value that a cell holds as JSON, None where it holds none."""
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _parquet(source: Source) -> dict[str, list[Any]]:
+    """The columns of a parquet table."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtra("reading parquet", "arrow") from None
+    try:
+        table = pq.read_table(io.BytesIO(source.data()))
+    except (pa.ArrowException, OSError) as error:
+        raise _broken(source, "parquet-broken", f"not a readable parquet table: {error}") from None
+    return {name: table.column(name).to_pylist() for name in table.column_names}
+
+
+def _broken(source: Source, code: str, message: str) -> DataError:
+    problems = Problems()
+    problems.add(code, message, file=source.name)
+    return DataError(problems)

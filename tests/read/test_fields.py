@@ -1,0 +1,149 @@
+"""Wanted fields become facets, clusters and weights, checked against plain counting."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from karat.model.problem import Problems
+from karat.read.fields import Fields, Selected
+from karat.read.place import Place
+
+BASE = {"text": (str, msgspec.NODEFAULT), "label": (int | msgspec.UnsetType, msgspec.UNSET)}
+
+
+def select(
+    rows: list[dict[str, Any]], batch: int = 3, **wanted: Any
+) -> tuple[Selected, list[tuple[str, str | None]]]:
+    fields = Fields(**wanted)
+    schema = fields.schema("Row", BASE)
+    problems = Problems()
+    typed = [msgspec.convert({"text": "t", **row}, schema) for row in rows]
+    for start in range(0, len(typed), batch):
+        part = typed[start : start + batch]
+        fields.add(part, lambda i, start=start: Place(problems, "f", None, start + i))  # type: ignore[misc]
+    selected = fields.finish(problems, "f", {"text", "label", "meta"})
+    return selected, [(p.code, p.key) for p in problems]
+
+
+def named(facet: Any) -> list[str | None]:
+    return [None if code < 0 else facet.levels[code] for code in facet.codes]
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c", None, "absent"]), min_size=1), st.integers(1, 9))
+def test_text_levels(values: list[str | None], batch: int) -> None:
+    rows = [{} if v == "absent" else {"meta": {"x y": v}} for v in values]
+    selected, problems = select(rows, batch, by=("meta.x y",))
+    expected = [v if v in ("a", "b", "c") else None for v in values]
+    assert named(selected.facets["meta.x y"]) == expected
+    assert bool(problems) == (not any(expected))
+
+
+@given(st.lists(st.floats(-1e6, 1e6) | st.integers(-50, 50), min_size=30, max_size=200))
+def test_many_numbers_become_quantile_bins(values: list[float]) -> None:
+    selected, _ = select([{"meta": {"x": v}} for v in values], 7, by=("meta.x",))
+    facet = selected.facets["meta.x"]
+    distinct = len(set(values))
+    assert (facet.codes >= 0).all()
+    if distinct <= 20:
+        assert len(facet.levels) == distinct
+        return
+    assert 2 <= len(facet.levels) <= 4
+    # Bins follow the order of the numbers: none reaches into the next.
+    numbers = np.array(values)
+    spans = [
+        (numbers[facet.codes == c].min(), numbers[facet.codes == c].max())
+        for c in range(4)
+        if (facet.codes == c).any()
+    ]
+    assert all(a[1] < b[0] for a, b in pairwise(spans))
+    assert [f"{a:g} – {b:g}" if a < b else f"{a:g}" for a, b in spans] == list(facet.levels)
+
+
+def test_quartiles_of_an_even_spread() -> None:
+    selected, _ = select([{"meta": {"x": i}} for i in range(100)], by=("meta.x",))
+    facet = selected.facets["meta.x"]
+    assert facet.levels == ("0 – 24", "25 – 49", "50 – 74", "75 – 99")
+    assert np.bincount(facet.codes).tolist() == [25, 25, 25, 25]
+
+
+def test_few_numbers_are_levels_in_their_order() -> None:
+    selected, _ = select([{"label": i % 12} for i in range(40)], by=("label",))
+    assert selected.facets["label"].levels == tuple(str(i) for i in range(12))
+
+
+def test_clusters_are_never_binned() -> None:
+    rows = [{"meta": {"doc": i // 2}} for i in range(100)]
+    selected, _ = select(rows, cluster="meta.doc")
+    assert selected.cluster is not None
+    assert len(selected.cluster.levels) == 50
+    assert named(selected.cluster) == [str(i // 2) for i in range(100)]
+
+
+def test_a_cross_has_the_combinations_that_occur() -> None:
+    rows = [{"label": 0, "meta": {"x": "a"}}, {"label": 1, "meta": {"x": "b"}}, {"label": 1}]
+    selected, _ = select([*rows, rows[0]], by=("meta.x*label",))
+    facet = selected.facets["meta.x*label"]
+    assert facet.levels == ("a × 0", "b × 1")
+    assert named(facet) == ["a × 0", "b × 1", None, "a × 0"]
+
+
+def test_booleans_and_mixtures_are_levels() -> None:
+    selected, _ = select([{"meta": {"x": v}} for v in (True, "z", 2.5, None, True)], by=("meta.x",))
+    assert named(selected.facets["meta.x"]) == ["true", "z", "2.5", None, "true"]
+
+
+@pytest.mark.parametrize("batch", [2, 60])
+def test_numbers_and_late_text_are_levels(batch: int) -> None:
+    rows = [{"meta": {"x": v}} for v in [*range(50), "late"]]
+    selected, _ = select(rows, batch, by=("meta.x",))
+    assert named(selected.facets["meta.x"]) == [str(v) for v in [*range(50), "late"]]
+
+
+def test_weights_are_numbers() -> None:
+    selected, problems = select([{"meta": {"w": v}} for v in (1, 0.5, 0)], weights="meta.w")
+    assert selected.weights is not None
+    assert selected.weights.tolist() == [1, 0.5, 0]
+    assert problems == []
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        ((1, -1), "weight-value"),
+        ((1, None), "weight-value"),
+        ((0, 0), "weight-value"),
+        ((1, "a"), "weight-type"),
+    ],
+)
+def test_bad_weights_are_problems(values: tuple[Any, ...], code: str) -> None:
+    _, problems = select([{"meta": {"w": v}} for v in values], weights="meta.w")
+    assert problems == [(code, "meta.w")]
+
+
+def test_lists_are_no_levels() -> None:
+    _, problems = select([{"meta": {"x": "a"}}, {"meta": {"x": ["a"]}}], by=("meta.x",))
+    assert problems == [("field-type", "meta.x")]
+
+
+def test_an_unknown_field_is_an_error() -> None:
+    _, problems = select([{"label": 1}], by=("lable",))
+    assert problems == [("field-missing", "lable")]
+
+
+def test_computed_fields_are_numbers() -> None:
+    fields = Fields(
+        by=("size",),
+        computed={"size": lambda rows: np.array([len(r.field_0) for r in rows], float)},
+    )
+    schema = fields.schema("Row", BASE)
+    rows = [msgspec.convert({"text": "x" * n}, schema) for n in (1, 2, 2)]
+    problems = Problems()
+    fields.add(rows, lambda i: Place(problems, "f"))
+    assert named(fields.finish(problems, "f").facets["size"]) == ["1", "2", "2"]
