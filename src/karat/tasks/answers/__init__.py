@@ -107,7 +107,7 @@ CARDS = (
         title="Question answering (SQuAD 1.1)",
         summary="a span of text for a question; every question has an answer",
         layout=(
-            '{"version": "1.1", "data": [{"title": "Lamps", "paragraphs": [{"context": "...",\n'
+            '{"version": "1.1", "data": [{"title": "Lamps", "paragraphs": [{"context": "",\n'
             '  "qas": [{"id": "q1", "question": "Who?", "answers": [{"text": "the keeper"}]}]}]}]}\n'
             '{"q1": "keeper"}                                            question id to answer'
         ),

@@ -45,7 +45,7 @@ def schema(names: Sequence[str]) -> type[msgspec.Struct] | None:
     ]
     question: Any = msgspec.defstruct("Question", more, bases=(records.Question,), gc=False)
     paragraph: Any = msgspec.defstruct("Paragraph", [("qas", list[question])], gc=False)
-    parts = [("paragraphs", list[paragraph]), ("title", Any, None)]
+    parts: list[Any] = [("paragraphs", list[paragraph]), ("title", Any, None)]
     article: Any = msgspec.defstruct("Article", parts, gc=False)
     return msgspec.defstruct("Dataset", [("data", list[article])], gc=False)
 

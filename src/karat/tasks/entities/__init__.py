@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from karat.model.task import Card, Official, Option, Peek
 
 SCHEMES = ("IOB1", "IOB2", "IOE1", "IOE2", "IOBES", "BILOU")
 LIKES = ("conlleval", "seqeval", *(f"seqeval-strict:{s}" for s in SCHEMES), "nervaluate")
 ENDS = ("auto", "exclusive", "inclusive")
-TAG_KEYS = ("ner_tags", "tags", "labels", "predicted_tags", "pred_tags", "predictions")
+GOLD_TAGS = ("ner_tags", "tags", "labels", "ner")
+"""Where a JSON record may hold the tags of its tokens."""
+
+PREDICTED_TAGS = ("predicted_tags", "pred_tags", "predictions", "predicted_labels")
+_TAG = re.compile(rb"O|[BIESLUM]-.+|[BIESLUM]")
 
 OPTIONS = (
     Option("like", "score as another tool does, to the digit", choices=LIKES),
@@ -30,13 +37,38 @@ OPTIONS = (
 )
 
 
+def looks_tagged(peek: Peek) -> bool:
+    """Whether the last cells of the first lines are token tags."""
+    lines = peek.head.replace(b"\r", b"").split(b"\n")[:200]
+    cells = [line.split() for line in lines if line.strip()]
+    if len(peek.head) >= 1 << 16 and len(lines) < 200:
+        cells.pop()
+    return bool(cells) and all(len(c) > 1 and _TAG.fullmatch(c[-1]) for c in cells)
+
+
+def _looks_standoff(peek: Peek) -> bool:
+    """Whether a folder holds standoff annotations."""
+    return peek.shape == "folder" and any(Path(peek.name).rglob("*.ann"))
+
+
 def _recognise(gold: Peek, predictions: Peek | None) -> str | None:
     """What makes it entities."""
     keys = gold.keys
+    said = None if predictions is None else predictions.keys
     if "text" in keys and keys & {"entities", "ents", "predicted_entities"}:
         seen = sorted(keys & {"entities", "ents", "predicted_entities"})
-        if predictions is None or predictions.keys & {"predicted_entities", "ents", "entities"}:
+        if said is None or said & {"predicted_entities", "ents", "entities"}:
             return f"text and {', '.join(seen)}"
+    if gold.shape in ("text", "table") and looks_tagged(gold):
+        if predictions is None or looks_tagged(predictions):
+            return "columns of token tags"
+    if "text" not in keys and keys & {*GOLD_TAGS} and ({"tokens", "words"} & keys or said is not None):
+        known = {*GOLD_TAGS, *PREDICTED_TAGS}
+        values = [gold.first.get(key) for key in GOLD_TAGS if key in keys]
+        if all(isinstance(v, (list, type(None))) for v in values) and (said is None or said & known):
+            return f"tokens and {', '.join(sorted(keys & known))}"
+    if _looks_standoff(gold) and (predictions is None or predictions.shape == "folder"):
+        return "a folder of .ann files"
     return None
 
 
@@ -59,6 +91,8 @@ CARDS = (
             "text_length": "characters of the text",
             "text_words": "words of the text",
             "gold_entities": "gold entities in the text",
+            "tokens": "tokens of the sentence, where tokens are tagged",
+            "document": "the document of a sentence, in columns with document marks",
         },
         config_name="Named Entity Recognition",
         official=Official("seqeval", "1.2.2", "equal to the bit with --like"),

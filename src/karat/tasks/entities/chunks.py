@@ -85,6 +85,9 @@ def chunks(names: Sequence[str], codes: CodeArray, lengths: IntArray, school: st
         return _by_starts(line, len(lengths), *_runs(line))
     if school == "conlleval":
         return _by_starts(line, len(lengths), *_events(line, *_CONLLEVAL))
+    if school == "seqeval":
+        # Before the first token it knows no type at all, elsewhere that of an O.
+        line.kind[0] = _NO_TYPE
     return _by_ends(line, len(lengths), *_events(line, *_SEQEVAL))
 
 

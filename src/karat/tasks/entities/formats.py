@@ -1,13 +1,61 @@
-"""The formats of entities, and which of them an input is."""
+"""Which format of entities an input is, and what reads it."""
 
 from __future__ import annotations
 
+from karat.errors import DataError, UsageError
 from karat.model.problem import Problems
-from karat.model.task import Card, Request
+from karat.model.task import Card, Peek, Request
+from karat.tasks.entities import GOLD_TAGS, PREDICTED_TAGS, looks_tagged
 from karat.tasks.entities.caches import read_caches
+from karat.tasks.entities.folders import read_folders
 from karat.tasks.entities.pair import EntityPairs
+from karat.tasks.entities.tagfiles import read_conll, read_tag_records
+from karat.tasks.entities.tagged import pair_tags
+
+TAG_SCHOOLS = ("conlleval", "seqeval")
 
 
 def read(card: Card, request: Request, problems: Problems) -> EntityPairs | None:
     """The pairs of a request, whatever its format."""
-    return read_caches(card, request, problems)
+    kind = format_of(request)
+    like = str(request.options.get("like") or "")
+    if kind in ("caches", "brat") and like.startswith(TAG_SCHOOLS):
+        raise UsageError(
+            f"--like {like} scores token tags; these are spans of characters",
+            help="leave it out: exact spans need no tags. Or take --like nervaluate",
+        )
+    if request.options.get("min_overlap") is not None:
+        _check_overlap(float(request.options["min_overlap"]), like)
+    if kind == "caches":
+        return read_caches(card, request, problems)
+    if kind == "brat":
+        return read_folders(request, "document", problems)
+    found = (read_conll if kind == "conll" else read_tag_records)(request, problems)
+    return None if found is None else pair_tags(found, "sentence", request, problems)
+
+
+def _check_overlap(least: float, like: str) -> None:
+    if like != "nervaluate":
+        raise UsageError("--min-overlap belongs to --like nervaluate")
+    if not 1.0 <= least <= 100.0:
+        raise UsageError(f"--min-overlap lies between 1 and 100, not {least:g}")
+
+
+def format_of(request: Request) -> str:
+    """caches, brat, conll or tags."""
+    try:
+        peek = request.gold[0].peek()
+    except DataError:
+        return "caches"
+    return kind_of(peek)
+
+
+def kind_of(peek: Peek) -> str:
+    """The same of one input."""
+    if peek.shape == "folder":
+        return "brat"
+    if peek.shape in ("text", "table") and looks_tagged(peek):
+        return "conll"
+    if "text" not in peek.keys and peek.keys & {*GOLD_TAGS, *PREDICTED_TAGS}:
+        return "tags"
+    return "caches"

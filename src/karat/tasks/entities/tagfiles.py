@@ -1,0 +1,192 @@
+"""Files of tagged tokens: CoNLL columns, and JSON records of tokens and tags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from karat.model.pairs import CodeArray, Facet
+from karat.model.problem import Problems
+from karat.model.task import Peek, Request, Source
+from karat.read.checks import found, report_count
+from karat.read.conll import Columns, read_columns, sentences
+from karat.read.fields import Fields
+from karat.read.pick import pick
+from karat.read.place import Place, kind, show
+from karat.read.records import Records, read_records
+from karat.read.source import CACHE_EXTENSIONS
+from karat.tasks.entities import GOLD_TAGS, PREDICTED_TAGS
+from karat.tasks.entities.tagged import Tagged, Tags, select
+
+IGNORED = -100
+"""What Hugging Face writes for tokens that are not scored."""
+
+
+# --- columns ------------------------------------------------------------------------------
+
+
+def read_conll(request: Request, problems: Problems) -> Tagged | None:
+    """Gold and predicted tags in the last two columns of one file, or in the last of two files."""
+    source = request.gold[0]
+    alone = not request.predictions
+    gold = read_columns(source, 2 if alone else 1, problems)
+    pred = gold if alone else read_columns(request.predictions[0], 1, problems)
+    if gold is None or pred is None:
+        return None
+    sides = _tags(gold, 0, problems), _tags(pred, len(pred.codes) - 1, problems)
+    known: dict[str, Any] = {"tokens": gold.lengths.astype(np.float64)}
+    if gold.documents > 1:
+        names = tuple(f"{i + 1:06d}" for i in range(gold.documents))
+        known["document"] = Facet("document", gold.document.astype(np.int32), names)
+    chosen = select(request, known, Place(problems, source.name))
+    return Tagged(*sides, _columns_words(source, gold), chosen)
+
+
+def _tags(columns: Columns, which: int, problems: Problems) -> Tags:
+    used, codes = np.unique(columns.codes[which], return_inverse=True)
+
+    def place(sentence: int | None) -> Place:
+        line = None if sentence is None else int(columns.line[sentence])
+        return Place(problems, columns.name, line, sentence)
+
+    names = tuple(columns.names[i] for i in used.tolist())
+    return Tags(names, codes.astype(np.int32), columns.lengths, place)
+
+
+def _columns_words(source: Source, columns: Columns) -> Any:
+    def find(wanted: Sequence[int]) -> Mapping[int, tuple[int | None, list[str]]]:
+        chosen, out = set(wanted), {}
+        for i, (line, rows) in enumerate(sentences(source) if chosen else ()):
+            if i in chosen:
+                out[i] = (line, [cells[0] for cells in rows])
+                if len(out) == len(chosen):
+                    break
+        return out
+
+    return find
+
+
+# --- records ------------------------------------------------------------------------------
+
+
+def tag_key(peek: Peek, keys: Sequence[str]) -> str | None:
+    """The first of the keys under which a record has a list."""
+    first = peek.first if isinstance(peek.first, dict) else {}
+    return next((key for key in keys if isinstance(first.get(key), (list, type(None))) and key in first), None)
+
+
+def read_tag_records(request: Request, problems: Problems) -> Tagged | None:
+    """Records of tokens and tags; predictions in a file of their own or beside the gold tags."""
+    source = request.gold[0]
+    peek = source.peek()
+    gold_key = tag_key(peek, GOLD_TAGS) or GOLD_TAGS[0]
+    other = request.predictions[0] if request.predictions else source
+    keys = (*PREDICTED_TAGS, *GOLD_TAGS) if request.predictions else PREDICTED_TAGS
+    pred_key = tag_key(other.peek(), keys) or PREDICTED_TAGS[0]
+    names = [n.strip() for n in str(request.options.get("tag_names") or "").split(",") if n.strip()]
+    fields = Fields(request.by, request.cluster, request.weights, {"tokens": _count_tokens})
+    gold = _Reader(source, gold_key, names, problems, fields)
+    pred = _Reader(other, pred_key, names, problems, None)
+    if gold.broken or pred.broken:
+        return None
+    report_count(pred.reader.place(), len(pred.lengths), len(gold.lengths), pred_key)
+    if len(pred.lengths) != len(gold.lengths):
+        return None
+    chosen = fields.finish(problems, source.name, gold.reader.audit.seen)
+    kept = _kept(gold, pred)
+    return Tagged(gold.tags(kept), pred.tags(kept), _record_words(source, gold_key), chosen)
+
+
+def _count_tokens(rows: list[Any]) -> Any:
+    return np.fromiter((len(row.field_0) for row in rows), np.float64, len(rows))
+
+
+def _kept(gold: _Reader, pred: _Reader) -> Any:
+    """Which tokens are scored: all but those that gold marks as ignored. None for all."""
+    ignored = gold.number.get(IGNORED)
+    if ignored is None or len(gold.codes) != len(pred.codes):
+        return None
+    return gold.codes != ignored
+
+
+class _Reader:
+    """The tags of one file of records."""
+
+    def __init__(
+        self, source: Source, key: str, names: list[str], problems: Problems, fields: Fields | None
+    ) -> None:
+        self.key, self.names = key, names
+        item = list[str | int]
+        base: dict[str, tuple[Any, Any]] = {key: (item, msgspec.NODEFAULT)}
+        self._fields = fields or Fields()
+        schema = self._fields.schema("Tagged", base)
+        self.reader: Records[Any] = read_records(
+            source, schema, problems, self._diagnose, CACHE_EXTENSIONS
+        )
+        self.number: dict[str | int, int] = {}
+        codes: list[CodeArray] = []
+        lengths: list[Any] = []
+        before = problems.errors
+        for batch in self.reader:
+            rows = [row.field_0 for row in batch.rows]
+            lengths.append(np.fromiter(map(len, rows), np.int64, len(rows)))
+            codes.append(self._coded(list(chain.from_iterable(rows))))
+            self._fields.add(batch.rows, batch.place)
+        self.broken = problems.errors > before or not lengths
+        self.lengths = np.concatenate(lengths) if lengths else np.zeros(0, dtype=np.int64)
+        self.codes = np.concatenate(codes) if codes else np.zeros(0, dtype=np.int32)
+
+    def _coded(self, tags: list[str | int]) -> CodeArray:
+        for tag in dict.fromkeys(tags):
+            self.number.setdefault(tag, len(self.number))
+        return np.fromiter(map(self.number.__getitem__, tags), np.int32, len(tags))
+
+    def tags(self, kept: Any) -> Tags:
+        """The side as columns; numbers are named where there are names for them."""
+        codes, lengths = self.codes, self.lengths
+        if kept is not None:
+            owner = np.repeat(np.arange(len(lengths)), lengths)[kept]
+            codes, lengths = codes[kept], np.bincount(owner, minlength=len(lengths))
+        used, codes = np.unique(codes, return_inverse=True)
+        raw = list(self.number)
+        names = [self._name(raw[i]) for i in used.tolist()]
+        distinct = list(dict.fromkeys(names))
+        lookup = np.array([distinct.index(name) for name in names], dtype=np.int32)
+        codes = lookup[codes] if len(lookup) else codes.astype(np.int32)
+        return Tags(tuple(distinct), codes, lengths, self.reader.place, self.key)
+
+    def _name(self, tag: str | int) -> str:
+        if isinstance(tag, int) and 0 <= tag < len(self.names):
+            return self.names[tag]
+        return str(tag)
+
+    def _diagnose(self, record: dict[str, Any], place: Place) -> None:
+        value = record.get(self.key)
+        if self.key not in record:
+            message = f"required key '{self.key}' is missing{found(record, self.key)}"
+            place.add("tags-missing", message, self.key)
+        elif not isinstance(value, list):
+            message = f"value is a {kind(value)}; a list of tags is required"
+            place.add("tags-type", message, self.key)
+        else:
+            for i, tag in enumerate(value):
+                if kind(tag) not in ("string", "integer"):
+                    message = f"{show(tag)} is a {kind(tag)}; a tag is a string or a number"
+                    place.add("tags-type", message, f"{self.key}[{i}]")
+
+
+def _record_words(source: Source, key: str) -> Any:
+    def find(wanted: Sequence[int]) -> Mapping[int, tuple[int | None, list[str]]]:
+        out = {}
+        for i, (line, record) in pick(source, wanted).items():
+            words = record.get("tokens") or record.get("words") or record.get(key, [])
+            out[i] = (line, list(map(str, words)))
+        return out
+
+    return find
+
+

@@ -1,0 +1,177 @@
+"""Sentences of tagged tokens on both sides, whatever file they came from, and their pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from karat.errors import UsageError
+from karat.model.pairs import CodeArray, Facet, FloatArray, IntArray, Pairs
+from karat.model.problem import Problems
+from karat.model.task import Request
+from karat.read.fields import Column, Selected
+from karat.read.place import Place
+from karat.tasks.entities.chunks import bad_starts, bad_tag, chunks, places
+from karat.tasks.entities.pair import Document, EntityPairs, Gold, Lookup, Predicted, Tokens
+from karat.tasks.entities.records import same_types
+
+Words = Callable[[Sequence[int]], Mapping[int, tuple[int | None, list[str]]]]
+"""Gives (line, tokens) of sentences by number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """One side: the tag of every token as a number of `names`, and the tokens of each sentence.
+
+    `place(i)` is where sentence i stands in its file. `key` names the tags in a record.
+    """
+
+    names: tuple[str, ...]
+    codes: CodeArray
+    lengths: IntArray
+    place: Callable[[int | None], Place]
+    key: str | None = None
+
+    def among(self, names: Sequence[str]) -> CodeArray:
+        """The codes as numbers of another list of names that has all of these."""
+        number = {name: i for i, name in enumerate(names)}
+        lookup = np.array([number[name] for name in self.names], dtype=np.int32)
+        return lookup[self.codes] if len(lookup) else self.codes
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """Both sides of the same sentences, and what else is known of them."""
+
+    gold: Tags
+    pred: Tags
+    words: Words
+    selected: Selected = field(default_factory=lambda: Selected({}, None, None))
+
+
+def school_of(options: Mapping[str, Any]) -> str:
+    """The school of chunks that --like asks for: "" for karat's own, else a tool or a scheme."""
+    like = str(options.get("like") or "")
+    return like.partition(":")[2] or like
+
+
+def pair_tags(found: Tagged, item: str, request: Request, problems: Problems) -> EntityPairs | None:
+    """The pairs of tagged sentences; None where the sides do not fit or a tag cannot be read."""
+    if str(request.options.get("entity_level") or "mention") != "mention":
+        raise UsageError("token tags know mentions only", help="leave --entity-level out")
+    school = school_of(request.options)
+    before = problems.errors
+    _check_lengths(found)
+    for side in (found.gold, found.pred):
+        _check_tags(side, school)
+    if problems.errors > before:
+        return None
+    gold, pred = found.gold, found.pred
+    names = tuple(dict.fromkeys((*gold.names, *pred.names)))
+    first, second = gold.among(names), pred.among(names)
+    expected, said = same_types(
+        chunks(names, first, gold.lengths, school), chunks(names, second, gold.lengths, school)
+    )
+    n = len(gold.lengths)
+    owner = np.repeat(np.arange(n), gold.lengths)
+    same = np.bincount(owner[first == second], minlength=n)
+    notes = [] if school else _notes(names)
+    chosen = found.selected
+    return Pairs(
+        n=n,
+        gold=Gold(
+            expected,
+            _lookup(found),
+            np.arange(n),
+            Tokens(gold.lengths, same.astype(np.int64)),
+            notes=tuple(notes),
+        ),
+        pred=Predicted(said),
+        ids=list(map(str, range(n))),
+        item=item,
+        facets=chosen.facets,
+        cluster=chosen.cluster,
+        weights=chosen.weights,
+    )
+
+
+def _notes(names: Sequence[str]) -> list[str]:
+    """How tags were read."""
+    letters = {name[0] for name in names if name != "O"}
+    if letters & set("LU"):
+        return ["tags were read as BILOU, leniently: a chunk that does not open or close well still counts"]
+    if letters & set("ES"):
+        return ["tags were read as IOBES, leniently: a chunk that does not open or close well still counts"]
+    return ["tags were read as IOB, leniently: an I that follows no chunk of its type opens one"]
+
+
+def _check_lengths(found: Tagged) -> None:
+    """Report where the two sides do not have the same sentences."""
+    gold, pred = found.gold, found.pred
+    if len(gold.lengths) != len(pred.lengths):
+        message = f"{len(pred.lengths)} sentences, but gold has {len(gold.lengths)}"
+        pred.place(None).add("sentence-count", message, pred.key)
+    both = min(len(gold.lengths), len(pred.lengths))
+    for i in np.flatnonzero(gold.lengths[:both] != pred.lengths[:both]).tolist():
+        message = f"{pred.lengths[i]} tags for the {gold.lengths[i]} tokens of the sentence in gold"
+        pred.place(i).add("sentence-length", message, pred.key)
+
+
+def _check_tags(side: Tags, school: str) -> None:
+    """Report tags that the school cannot read, each where it stands first."""
+    wrong = {name: why for name in side.names if (why := bad_tag(name, school))}
+    if school == "nervaluate" and not wrong:
+        for name in bad_starts(side.names, side.codes, side.lengths):
+            wrong[name] = f"'{name}' starts a span; nervaluate reads B- and I- only"
+    ends = np.cumsum(side.lengths)
+    for name, why in wrong.items():
+        at = np.flatnonzero(side.codes == side.names.index(name))
+        if len(at):
+            i = int(np.searchsorted(ends, at[0], side="right"))
+            times = f" ({len(at)}x)" if len(at) > 1 else ""
+            help = "numbers need names: --tag-names O,B-PER,I-PER,..." if name.isdigit() else ""
+            side.place(i).add("tag-unreadable", f"{why}{times}", side.key, help=help)
+
+
+def _lookup(found: Tagged) -> Lookup:
+    """Sentences as examples show them."""
+    starts = places(found.gold.lengths)
+
+    def find(documents: Sequence[int]) -> Mapping[int, Document]:
+        out = {}
+        for d, (line, words) in found.words(documents).items():
+            out[d] = Document(line, {"text": " ".join(words)}, _cutter(words, int(starts[d])))
+        return out
+
+    return find
+
+
+def _cutter(words: list[str], first: int) -> Callable[[int, int], str]:
+    return lambda start, end: " ".join(words[max(start - first, 0) : end - first])
+
+
+def select(request: Request, known: Mapping[str, Facet | FloatArray], place: Place) -> Selected:
+    """The facets, clusters and weights asked for, of files that have no fields but these."""
+    facets: dict[str, Facet] = {}
+    for name in (*request.by, *filter(None, (request.cluster, request.weights))):
+        if name not in known:
+            names = ", ".join(known) or "none"
+            place.add("field-missing", f"no record has a field '{name}'", name, help=f"there are {names}")
+            continue
+        value = known[name]
+        if isinstance(value, Facet):
+            facets[name] = value
+        else:
+            column = Column(name)
+            column.add_numbers(value)
+            facets[name] = column.facet()
+    cluster = facets.get(request.cluster or "")
+    document = known.get("document")
+    if cluster is None and request.cluster is None and isinstance(document, Facet):
+        cluster = document
+    return Selected({name: facets[name] for name in request.by if name in facets}, cluster, None)
+
+
