@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -91,7 +92,17 @@ def score(
         gate=gate,
         examples=examples,
     )
-    return pipeline.score(card, request, settings)
+    report = pipeline.score(card, request, settings)
+    _write(card, request, report, say or _silent)
+    return report
+
+
+def _write(card: Card, request: Request, report: Report, say: Say) -> None:
+    """Write the files that the task's own options name."""
+    for option in card.options:
+        if option.writes and request.options.get(option.name) is not None:
+            module, _, attribute = option.writes.partition(":")
+            say(getattr(importlib.import_module(module), attribute)(report, request.options))
 
 
 def check(

@@ -40,7 +40,8 @@ def draw(scores: Scores, folder: Path) -> list[Path]:
         if any(chosen):
             chances = scores.chances or {}
             figure = Figure()
-            _histogram(figure, [chances[key] for key in compress(scores.ids, chosen)], name)
+            mine = [chances[key] for key in compress(scores.ids, chosen) if key in chances]
+            _histogram(figure, mine, name)
             made.append(_saved(figure, folder / f"na_prob_hist_{name}.png"))
     return made
 
@@ -56,7 +57,7 @@ def _curve(figure: Any, precisions: Sequence[float], recalls: Sequence[float], t
 def _histogram(figure: Any, chances: Sequence[float], name: str) -> None:
     """Shares of the questions by probability, in 20 bins over [0, 1]."""
     axes = figure.add_subplot()
-    weights = [1.0 / len(chances)] * len(chances)
+    weights = [1.0 / max(len(chances), 1)] * len(chances)
     axes.hist(chances, weights=weights, bins=BINS, range=(0.0, 1.0))
     axes.set(
         xlabel="Model probability of no answer",

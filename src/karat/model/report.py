@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from karat.model.kept import Kept
 from karat.model.problem import Problem
 from karat.model.signature import Signature
 
@@ -122,29 +123,68 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """One metric of one system against the baseline, on the same items."""
+    """One metric of one system against the baseline, on the same items: system minus baseline.
+
+    `value` is None where there is no difference, and `reason` says why; `no_interval` says why a
+    difference has no interval. `p` is two-sided; `adjusted_p` is Holm's over all systems, `q`
+    Benjamini and Hochberg's over all slices. `smallest_seen` is what a test on this data would
+    find four times out of five.
+    """
 
     name: str
     value: float | None
     low: float | None = None
     high: float | None = None
+    se: float | None = None
     p: float | None = None
     adjusted_p: float | None = None
+    q: float | None = None
     test: str = ""
     smallest_seen: float | None = None
     wins: int | None = None
     ties: int | None = None
     losses: int | None = None
+    system_value: float | None = None
+    baseline_value: float | None = None
+    better: str = "higher"
+    scale: str = "fraction"
+    main: bool = False
     reason: str = ""
+    no_interval: str = ""
+
+
+class SliceDifference(msgspec.Struct, frozen=True, kw_only=True):
+    """The main metrics of one system against the baseline in one slice."""
+
+    field: str
+    level: str
+    n: int
+    clusters: int | None = None
+    differences: list[Difference] = []
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """One system against the baseline."""
+    """One system against the baseline; `sentence` says what came out."""
 
     system: str
     baseline: str
     differences: list[Difference] = []
+    slices: list[SliceDifference] = []
     sentence: str = ""
+
+
+class System(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the systems that were compared, the baseline first, with its own scores.
+
+    `beats` names, by metric, the systems that it surely beats. `stored` says that its evidence
+    comes from a kept run.
+    """
+
+    name: str
+    letter: str = ""
+    stored: bool = False
+    scores: list[Score] = []
+    beats: dict[str, list[str]] = {}
 
 
 class Gate(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,6 +214,7 @@ class Report(msgspec.Struct, kw_only=True):
     level: float | None = 0.95
     scores: list[Score] = []
     slices: list[Slice] = []
+    systems: list[System] = []
     comparisons: list[Comparison] = []
     tables: list[Table] = []
     curves: list[Curve] = []
@@ -184,6 +225,7 @@ class Report(msgspec.Struct, kw_only=True):
     inputs: list[Input] = []
     notes: list[str] = []
     signature: Signature = msgspec.field(default_factory=Signature)
+    evidence: Kept | None = None
 
     def __getitem__(self, name: str) -> Score:
         for score in self.scores:

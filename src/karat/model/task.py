@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from karat.model.problem import Problem, Problems
 
@@ -40,6 +40,7 @@ class Option:
     many: bool = False
     signature: bool = True
     gold: bool = False
+    writes: str = ""
     short: str = ""
 
 
@@ -140,6 +141,8 @@ class Card:
     configuration, for the tasks that have prediction caches. `sample` names the folder in
     `karat/samples/`, its two files, and the flags that show it best. `exemptions` names the
     contract tests that the task's official definition cannot hold, each with the reason.
+    `open_items` says that predictions add items of their own (mentions), which gold and other
+    systems lack; such an item contributes nothing to a system that does not have it.
     """
 
     name: str
@@ -157,6 +160,7 @@ class Card:
     sample: tuple[str, ...] = ()
     converters: tuple[Converter, ...] = ()
     exemptions: Mapping[str, str] = field(default_factory=dict)
+    open_items: bool = False
 
     def load(self) -> Task:
         """The task itself. Imports what it needs."""
@@ -200,6 +204,17 @@ class Task(Protocol):
         most: int,
     ) -> list[Example]:
         """The worst items, each with why it lost."""
+
+
+@runtime_checkable
+class Labelled(Protocol):
+    """A task whose labels come from the data, so that two systems may have different ones."""
+
+    def labels(self, pairs: Pairs[Any, Any]) -> tuple[str, ...]:
+        """What the wide groups of cells stand for, sorted."""
+
+    def relabelled(self, pairs: Pairs[Any, Any], labels: tuple[str, ...]) -> Pairs[Any, Any]:
+        """The same pairs over a longer list of labels."""
 
 
 def names(cards: Iterable[Card]) -> list[str]:

@@ -141,7 +141,9 @@ def _groups(names: Sequence[str], same: Iterable[Sequence[str]]) -> dict[str, in
     return group
 
 
-def write_document(folder: Path, name: str, text: str, marks: Sequence[tuple[str, int, int, int]]) -> None:
+def write_document(
+    folder: Path, name: str, text: str, marks: Sequence[tuple[str, int, int, int]]
+) -> None:
     """Write one document; marks are (type, start, end, group), ends exclusive."""
     lines = []
     members: dict[int, list[str]] = {}

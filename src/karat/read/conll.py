@@ -107,14 +107,15 @@ def _take(lines: list[str], reading: _Reading) -> None:
             message = f"{reading.width} columns, but {reading.wanted} are needed"
             Place(reading.problems, reading.source.name, number).add("columns-missing", message)
     rows = _columns(lines, reading)
-    number = reading.number
+    known = reading.number
     for part, cells in zip(reading.parts, rows, strict=True):
         for cell in dict.fromkeys(cells):
-            number.setdefault(cell, len(number))
-        part.append(np.fromiter(map(number.__getitem__, cells), np.int32, len(cells)))
-    empty = np.fromiter((not line for line in lines), bool, len(lines))
-    reading.blank.append(np.flatnonzero(empty) + reading.lines)
-    if any(mark in line for mark in (BOUNDARY, OLD_BOUNDARY) for line in lines[:1]) or _marked(lines):
+            known.setdefault(cell, len(known))
+        part.append(np.fromiter(map(known.__getitem__, cells), np.int32, len(cells)))
+    # Only an empty line has an empty last cell: white space at the ends of lines is gone.
+    empty = known.setdefault("", len(known))
+    reading.blank.append(np.flatnonzero(reading.parts[-1][-1] == empty) + reading.lines)
+    if _marked(lines):
         reading.starts += [
             i + reading.lines
             for i, line in enumerate(lines)
@@ -123,7 +124,8 @@ def _take(lines: list[str], reading: _Reading) -> None:
 
 
 def _marked(lines: list[str]) -> bool:
-    joined = "\n".join(lines)
+    """Whether some line begins a document."""
+    joined = "\n" + "\n".join(lines)
     return f"\n{BOUNDARY}" in joined or f"\n{OLD_BOUNDARY}" in joined
 
 
@@ -134,8 +136,8 @@ def _cells(line: str, tab: bool) -> list[str]:
 def _columns(lines: list[str], reading: _Reading) -> list[list[str]]:
     """The last columns, an empty cell for an empty line."""
     mark = "\t" if reading.tab else " "
-    usual = sum(map(bool, lines)) * (reading.width - 1)
-    if sum(line.count(mark) for line in lines) != usual:
+    usual = (len(lines) - lines.count("")) * (reading.width - 1)
+    if "\n".join(lines).count(mark) != usual:
         return _careful(lines, reading)
     columns: list[list[str]] = []
     for _ in range(reading.wanted - 1):
@@ -195,8 +197,8 @@ def sentences(source: Source) -> Iterator[tuple[int, list[list[str]]]]:
     first = 0
     text = source.data().decode("utf-8", "replace").replace("\r\n", "\n")
     tab: bool | None = None
-    for number, line in enumerate(text.split("\n"), 1):
-        line = line.rstrip(" \t\r")
+    for number, raw in enumerate(text.split("\n"), 1):
+        line = raw.rstrip(" \t\r")
         if line and tab is None:
             tab = "\t" in line
         if line and not line.startswith((BOUNDARY, f"{OLD_BOUNDARY} ", f"{OLD_BOUNDARY}\t")):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 from queue import Queue
 from threading import Thread
 
@@ -44,3 +45,15 @@ class BackgroundHash:
     def _work(self) -> None:
         while (block := self._queue.get()) is not None:
             self._hash.update(block)
+
+
+def digest_of_folder(folder: Path) -> str:
+    """The sha256 of the names and contents of all files of a folder, in the order of the names."""
+    running = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            content = path.read_bytes()
+            name = path.relative_to(folder).as_posix()
+            running.update(f"{len(content)} {name}\0".encode("utf-8", "surrogateescape"))
+            running.update(content)
+    return running.hexdigest()

@@ -19,7 +19,7 @@ from karat.errors import DataError
 from karat.model.problem import Problem
 from karat.model.task import Peek
 from karat.read import compressed, sniff
-from karat.read.hashing import BackgroundHash
+from karat.read.hashing import BackgroundHash, digest_of_folder
 from karat.read.memory import digest_of_rows, rows_of
 
 BLOCK = 1 << 22
@@ -87,6 +87,11 @@ class Source:
         """The rows in memory, None for everything that is bytes."""
         return self._rows
 
+    @property
+    def folder(self) -> Path | None:
+        """The path of a folder, None for everything else."""
+        return self._path if self._path is not None and self._path.is_dir() else None
+
     def check(self, extensions: Sequence[str] = ()) -> list[Problem]:
         """What is wrong before the first record: absent, empty, misnamed. Empty when all is well.
 
@@ -130,10 +135,12 @@ class Source:
         return sniff.look(self.name, head.removeprefix(BOM), self._keep)
 
     def digest(self) -> str:
-        """The sha256 of the raw bytes, or of the JSON encoding of rows in memory."""
+        """The sha256 of the raw bytes, of the JSON of rows in memory, of the files of a folder."""
         if self._digest is None:
             if self._rows is not None:
                 self._digest = digest_of_rows(self._rows)
+            elif self.folder is not None:
+                self._digest = digest_of_folder(self.folder)
             else:
                 if self._hash is None:
                     for _ in self._raw():

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from karat import tasks
 from karat.errors import DataError, UsageError
+from karat.model.problem import Problem
 from karat.model.task import Card, Peek
 from karat.read.source import Source
 
@@ -22,7 +23,7 @@ def choose(
     """
     if wanted is not None:
         return tasks.card(wanted)
-    broken = [problem for one in (*gold, *predictions) for problem in one.check()]
+    broken = [problem for one in (*gold, *predictions) for problem in _faults(one)]
     if any(problem.severity == "error" for problem in broken):
         raise DataError(broken)
     first = gold[0].peek()
@@ -39,6 +40,12 @@ def choose(
             f"{first.name} could be any of {listed}", help="say which with --task NAME"
         )
     raise UsageError(_unknown(first, second), help=_hint(first, second))
+
+
+def _faults(source: Source) -> list[Problem]:
+    """What stops an input from being opened. A folder may be what a task reads."""
+    faults = source.check()
+    return [] if faults and source.folder is not None else faults
 
 
 def _unknown(gold: Peek, predictions: Peek | None) -> str:

@@ -17,7 +17,7 @@ from karat.model.pairs import Pairs
 from karat.model.problem import Problems
 from karat.model.report import Input, Report, Score
 from karat.model.task import Card, Request, Task
-from karat.run import gates, signing, slicing
+from karat.run import gates, ideal, signing, slicing
 from karat.stats import intervals
 from karat.stats.points import points
 from karat.stats.units import effective
@@ -118,7 +118,7 @@ def infer(measured: Measured, settings: RunSettings, problems: Problems) -> Repo
         n_effective=None if pairs.weights is None else effective(pairs.weights),
         scores=scores,
         slices=slices,
-        tables=tables,
+        tables=[*tables, *ideal.tables(scores)],
         curves=curves,
         examples=examples,
         problems=list(problems),
@@ -179,10 +179,14 @@ def _score(metric: Metric, found: intervals.Estimate, item: str) -> Score:
 def _notes(measured: Measured, scores: Sequence[Score]) -> list[str]:
     """What the task says, and a word on few clusters."""
     notes = list(measured.task.notes(measured.pairs, measured.request.options))
-    few = min((s.clusters for s in scores if s.clusters is not None), default=None)
-    if few is not None and few < intervals.FEW_CLUSTERS:
-        unit = next(s.unit for s in scores if s.clusters == few)
-        notes.append(f"intervals rest on {few} clusters ({unit}) only, so they are wide and rough")
+    few = [s for s in scores if s.clusters is not None and s.clusters < intervals.FEW_CLUSTERS]
+    if few:
+        least = min(few, key=lambda s: s.clusters or 0)
+        whose = "" if len(few) == len(scores) else f" of {len(few)} scores, as {least.name},"
+        notes.append(
+            f"intervals{whose} rest on {least.clusters} clusters ({least.unit}) only, so they are "
+            "wide and rough"
+        )
     return notes
 
 

@@ -74,6 +74,10 @@ class Influence:
             return np.full(self.names, np.nan)
         return self.squares(count) * (units / (units - 1))
 
+    def touched(self, count: IntArray) -> FloatArray:
+        """(names,): how many units each name depends on."""
+        return np.bincount(self.name, count[self.row], self.names).astype(np.float64)
+
     def scaled(self, factor: float) -> Influence:
         """The same, times a factor."""
         return Influence(self.names, self.row, self.name, self.value * factor)
@@ -169,4 +173,6 @@ def _numeric_gradient(metric: Smooth, reach: FloatArray, totals: Totals) -> Grad
         with np.errstate(all="ignore"):
             values = np.asarray(metric.value(Totals(totals.layout, moved)), dtype=np.float64)
         slope[start : start + block] = (values[: len(part)] - values[len(part) :]) / (2 * step)
-    return Gradient(1, cells, np.zeros(len(cells), dtype=np.int64), slope)
+    # A cell without a slope is none of the score's: what lies in it alone has no part in it.
+    own = slope != 0
+    return Gradient(1, cells[own], np.zeros(int(own.sum()), dtype=np.int64), slope[own])

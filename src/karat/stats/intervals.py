@@ -133,11 +133,15 @@ class _Found:
     ) -> None:
         self.metric, self.sample, self.spread = metric, sample, spread
         self.settings, self.draws = settings, draws
-        tail = 0.5 + settings.level / 2
-        self.reach = t_quantile(tail, sample.drawn - 1) if sample.drawn > 1 else math.nan
+        self.tail = 0.5 + settings.level / 2
         self.bases: FloatArray | None = None
         if isinstance(metric, Ratio) and metric.proportion and _plain(sample):
             self.bases = summed(metric.den, sample.totals, len(metric.names))
+
+    def units(self, c: int) -> int:
+        """How many units the score rests on: of clusters, those that have a part in it."""
+        touched = self.spread.touched
+        return self.sample.drawn if touched is None else int(touched[c])
 
     def estimate(self, c: int, official: float | None) -> Estimate:
         """The estimate of name c."""
@@ -152,8 +156,8 @@ class _Found:
             value=number(value),
             n=sample.evidence.n,
             unit=sample.unit,
-            clusters=sample.drawn if clustered else None,
-            few_clusters=clustered and sample.drawn < FEW_CLUSTERS,
+            clusters=self.units(c) if clustered else None,
+            few_clusters=clustered and self.units(c) < FEW_CLUSTERS,
             chance=number(self.spread.chance[c]),
             **found,
         )
@@ -167,7 +171,7 @@ class _Found:
             found = self.wilson(c, float(self.bases[c]))
             if found:
                 return found
-        if sample.drawn < 2:
+        if self.units(c) < 2:
             return {"no_interval": ONE_UNIT}
         if self.draws is not None:
             return self.design_effect(c) | self.percentile(self.draws[:, c])
@@ -177,7 +181,8 @@ class _Found:
         se = math.sqrt(variance)
         if agrees(se, value, metric):
             return {"no_interval": AGREE}
-        low, high = clipped(value - self.reach * se, value + self.reach * se, metric)
+        reach = t_quantile(self.tail, self.units(c) - 1) * se
+        low, high = clipped(value - reach, value + reach, metric)
         method = "delta method, t" if sample.clusters is None else "clustered delta method, t"
         return {"low": low, "high": high, "se": se, "method": method} | self.design_effect(c)
 

@@ -70,12 +70,17 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Values, what each would be by chance, and their variances over drawn units and over items."""
+    """Values, what each would be by chance, and their variances over drawn units and over items.
+
+    `touched` counts the clusters that a score depends on at all: a score of one domain rests on
+    the few clusters of that domain. None where items stand alone.
+    """
 
     values: FloatArray
     chance: FloatArray
     variance: FloatArray
     alone: FloatArray
+    touched: FloatArray | None = None
 
 
 def spread(metric: Metric, sample: Sample) -> Spread:
@@ -141,11 +146,23 @@ def _totals_spread(metric: Ratio | Smooth, sample: Sample) -> Spread:
     if refusal(metric) or not np.isfinite(values).any():
         return Spread(values, chance, nothing, nothing)
     slopes = gradient(metric, sample.units, sample.totals)
-    variance = influence(sample.units.table, slopes).variance(sample.units.count)
-    alone = variance
-    if sample.units.clustered:
-        alone = influence(sample.items.table, slopes).variance(sample.items.count)
-    return Spread(values, chance, variance, alone)
+    drawn = influence(sample.units.table, slopes)
+    variance = drawn.variance(sample.units.count)
+    if not sample.units.clustered:
+        return Spread(values, chance, variance, variance)
+    alone = influence(sample.items.table, slopes).variance(sample.items.count)
+    touched = drawn.touched(sample.units.count)
+    # Clusters without a part in the score say nothing about its spread.
+    variance = variance * _corrected(touched, sample.drawn)
+    return Spread(values, chance, variance, alone, touched)
+
+
+def _corrected(touched: FloatArray, drawn: int) -> FloatArray:
+    """m / (m - 1) for the touched clusters in place of all drawn ones; NaN where there is one."""
+    if drawn < 2:
+        return np.ones(len(touched))
+    few = np.where(touched > 1, touched / (touched - 1), np.nan)
+    return np.asarray(few / (drawn / (drawn - 1)))
 
 
 def _events_spread(metric: Events, sample: Sample) -> Spread:

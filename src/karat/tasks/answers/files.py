@@ -37,6 +37,7 @@ class Asked:
     places: Sequence[int]
     ids: list[str]
     questions: list[Any]
+    golds: list[list[records.Answer]]
     unanswerable: int
 
 
@@ -74,7 +75,12 @@ def asked(dataset: Any, reading: Reading, version: str) -> Asked | None:
         last = {key: at for at, key in enumerate(ids)}
         places, ids = list(last.values()), list(last)
         questions = [questions[at] for at in places]
-    return Asked(places, ids, questions, sum(not question.answers for question in questions))
+    return _asked(places, ids, questions)
+
+
+def _asked(places: Sequence[int], ids: list[str], questions: list[Any]) -> Asked:
+    golds = [question.answers for question in questions]
+    return Asked(places, ids, questions, golds, golds.count([]))
 
 
 def paired(
@@ -82,10 +88,10 @@ def paired(
 ) -> tuple[Asked, list[str | None]]:
     """The questions to score and what was said to each; the policy for missing ones is applied."""
     answers = list(map(said.get, gold.ids))
-    extra = len(said) > len(gold.ids) - answers.count(None)
-    if extra or len(set(gold.ids)) < len(gold.ids):
+    missing = answers.count(None)
+    if len(said) != len(gold.ids) - missing:
         records.check_extra(set(gold.ids), said, reading.place(), "predictions")
-    if None in answers:
+    if missing:
         records.check_missing(gold.ids, said, reading.place(), choices.missing)
         if choices.missing == "skip":
             kept = [i for i, text in enumerate(answers) if text is not None]
@@ -96,13 +102,8 @@ def paired(
 
 
 def _chosen(gold: Asked, kept: list[int]) -> Asked:
-    questions = [gold.questions[i] for i in kept]
-    return Asked(
-        [gold.places[i] for i in kept],
-        [gold.ids[i] for i in kept],
-        questions,
-        sum(not question.answers for question in questions),
-    )
+    places, ids = [gold.places[i] for i in kept], [gold.ids[i] for i in kept]
+    return _asked(places, ids, [gold.questions[i] for i in kept])
 
 
 def scored(
@@ -113,13 +114,14 @@ def scored(
 ) -> Scores:
     """The raw scores of every question."""
     exact, f1 = kernel.score(
-        [question.answers for question in gold.questions],
+        gold.golds,
         said,
         kernel.best20 if choices.version == "2.0" else kernel.best11,
         chosen(choices.normalizer, choices.language),
     )
-    has = [bool(question.answers) for question in gold.questions]
-    return Scores(gold.ids, has, said, exact, f1, chances, gold.unanswerable)
+    return Scores(
+        gold.ids, list(map(bool, gold.golds)), said, exact, f1, chances, gold.unanswerable
+    )
 
 
 def checked_chances(

@@ -31,7 +31,8 @@ Rule = Callable[[Tokens, Iterable[Tokens]], tuple[Number, Number]]
 BLOCK = 256
 """Questions whose texts are normalised together."""
 
-_ARTICLES = frozenset(word.encode() for word in ARTICLES)
+_ARTICLES = tuple(f" {word} ".encode() for word in sorted(ARTICLES))
+_VOID = frozenset(VOID)
 _HARMLESS = b"\n" + bytes(range(32, 127)) + bytes(range(128, 256))
 
 
@@ -43,16 +44,24 @@ class Text(Protocol):
         """What it says."""
 
 
+Hard = tuple[int, str, Sequence[Text]]
+"""A question that needs the normal form: its place, what was said, its gold answers."""
+
+
 def best20(said: Tokens, golds: Iterable[Tokens]) -> tuple[Number, Number]:
     """The rule of 2.0: gold answers without words are dropped; without any, silence is right."""
     best: Number = 0
     empty = True
+    bag = set(said)
+    repeats = len(bag) < len(said)
     for gold in golds:
         if gold:
             if gold == said:
                 return 1, 1.0
             empty = False
-            best = max(best, overlap(said, gold))
+            same = shared(said, gold) if repeats else len(bag.intersection(gold))
+            if same:
+                best = max(best, f1_of(same, said, gold))
     if empty:
         return int(not said), int(not said)
     return 0, best
@@ -70,8 +79,11 @@ def best11(said: Tokens, golds: Iterable[Tokens]) -> tuple[Number, Number]:
 def overlap(said: Tokens, gold: Tokens) -> Number:
     """F1 of two bags of words; the int 0 where they share none."""
     same = shared(said, gold)
-    if not same:
-        return 0
+    return f1_of(same, said, gold) if same else 0
+
+
+def f1_of(same: int, said: Tokens, gold: Tokens) -> float:
+    """F1 of two bags of words that share some, in the official order of operations."""
     precision, recall = same / len(said), same / len(gold)
     return (2 * precision * recall) / (precision + recall)
 
@@ -88,8 +100,8 @@ def shared(said: Tokens, gold: Tokens) -> int:
 
 
 def score(
-    golds: Iterable[Sequence[Text]],
-    said: Iterable[str | None],
+    golds: Sequence[Sequence[Text]],
+    said: Sequence[str | None],
     rule: Rule = best20,
     words: Words | None = None,
 ) -> tuple[list[Number], list[Number]]:
@@ -99,41 +111,45 @@ def score(
     """
     if words is not None:
         return _score_by(golds, said, rule, words)
-    exact: list[Number] = []
-    f1: list[Number] = []
-    hard: list[tuple[int, str, Sequence[Text]]] = []
-    for answers, text in zip(golds, said, strict=True):
-        hit: Number = 0
-        degree: Number = 0
+    exact: list[Number] = [0] * len(said)
+    f1: list[Number] = [0] * len(said)
+    hard: list[Hard] = []
+    silence = rule((), ())
+    for at, (answers, text) in enumerate(zip(golds, said, strict=True)):
         if answers and text:
             for answer in answers:
-                if answer.text == text and text.strip(VOID):
-                    hit, degree = 1, 1.0
+                if answer.text == text and _speaks(text):
+                    exact[at], f1[at] = 1, 1.0
                     break
             else:
-                hard.append((len(exact), text, answers))
+                hard.append((at, text, answers))
+        elif not answers and text == "":
+            exact[at], f1[at] = silence
         elif text is not None and _undecided(answers, text):
             golden = (squad_words(answer.text) for answer in answers)
-            hit, degree = rule(squad_words(text), golden)
-        exact.append(hit)
-        f1.append(degree)
+            exact[at], f1[at] = rule(squad_words(text), golden)
     for start in range(0, len(hard), BLOCK):
         _settle(hard[start : start + BLOCK], exact, f1, rule)
     return exact, f1
 
 
+def _speaks(text: str) -> bool:
+    """Whether a text that is not empty surely has words; if not, it may have some all the same."""
+    return text[0] not in _VOID or bool(text.strip(VOID))
+
+
 def _undecided(answers: Sequence[Text], text: str) -> bool:
     """Whether a side that looks empty may equal the other one: if not, the score is 0."""
     if text:
-        return not text.strip(VOID)
+        return not _speaks(text)
     for answer in answers:
-        if not answer.text.strip(VOID):
+        if not answer.text or not _speaks(answer.text):
             return True
-    return not answers
+    return False
 
 
 def _settle(
-    block: Sequence[tuple[int, str, Sequence[Text]]],
+    block: Sequence[Hard],
     exact: list[Number],
     f1: list[Number],
     rule: Rule,
@@ -146,9 +162,7 @@ def _settle(
         texts.append(text)
         texts += golds
         sizes.append(len(golds))
-    bags = [
-        [word for word in line.split() if word not in _ARTICLES] for line in _normal_lines(texts)
-    ]
+    bags = list(map(bytes.split, _normal_lines(texts)))
     end = 0
     for (place, _, _), size in zip(block, sizes, strict=True):
         start, end = end, end + 1 + size
@@ -156,7 +170,7 @@ def _settle(
 
 
 def _normal_lines(texts: list[str]) -> list[bytes]:
-    """The texts in lower case without punctuation; articles and runs of blanks may be left."""
+    """The texts in normal form, but for runs of blanks."""
     joined = "\n".join(texts)
     if not joined.isascii():
         joined = "\n".join([t if t.isascii() else " ".join(official_words(t)) for t in texts])
@@ -164,7 +178,12 @@ def _normal_lines(texts: list[str]) -> list[bytes]:
     # Control characters are edges of words in the official form, and a line end inside a text
     # would shift all that follow: such blocks go the long way.
     if not data.translate(None, _HARMLESS):
-        lines = data.translate(ASCII_LOWER, ASCII_DELETED).split(b"\n")
+        data = data.translate(ASCII_LOWER, ASCII_DELETED)
+        # Two blanks between words and one at each end, so that no two words share a blank.
+        data = b" " + data.replace(b" ", b"  ").replace(b"\n", b" \n ") + b" "
+        for article in _ARTICLES:
+            data = data.replace(article, b" ")
+        lines = data.split(b"\n")
         if len(lines) == len(texts):
             return lines
     return [" ".join(official_words(t)).encode("utf-8", "surrogatepass") for t in texts]

@@ -12,14 +12,15 @@ from karat.model.pairs import FloatArray, IntArray, Pairs
 from karat.model.problem import Problems
 from karat.model.task import Card, Request
 from karat.read.fields import Fields, Selected
+from karat.read.place import Place
 from karat.tasks.detection import cache, coco, suspicions
-from karat.tasks.detection.boxes import Detections, Rules, Truths
+from karat.tasks.detection.boxes import Detections, Truths
 from karat.tasks.detection.counted import COMPUTED, computed_facets
 from karat.tasks.detection.ids import Numbering, check_labels, check_results
 from karat.tasks.detection.records import BOXES
 from karat.tasks.detection.scene import DetectionPairs, Found, Scene, Vectors
 from karat.tasks.detection.settings import chooser, rules_of
-from karat.tasks.detection.units import settle, to_boxes
+from karat.tasks.detection.units import place_of, settle, to_boxes
 
 def read(card: Card, request: Request, problems: Problems) -> DetectionPairs | None:
     """The pairs of a request, None where there is nothing sound to pair."""
@@ -58,7 +59,8 @@ def _read_coco(card: Card, request: Request, problems: Problems) -> DetectionPai
     numbering = Numbering.of(labels)
     if results is None:
         return None
-    check_results(results, labels, coco.Document(request.predictions[0], problems))
+    file = coco.Document(request.predictions[0], problems)
+    check_results(results, labels, file)
     fields.add(labels.images, lambda i: note.place())
     selected = fields.finish(problems, request.gold[0].name)
     if problems.errors:
@@ -70,7 +72,12 @@ def _read_coco(card: Card, request: Request, problems: Problems) -> DetectionPai
         scene, detections = _relative(scene, detections)
     boxes = np.bincount(detections.image, minlength=scene.n)
     found = Found(detections, boxes, rules)
-    suspicions.look(scene, found, problems)
+
+    def where(detection: int) -> tuple[Place, str]:
+        record = int(detections.record[detection])
+        return file.place(record), "bbox" if detection == 0 else f"record {record}"
+
+    suspicions.look(scene, found, file.place(), where)
     if problems.errors:
         return None
     return _pairs(card, request, scene, found, selected, numbering.image_order)
@@ -210,7 +217,12 @@ def _cache_pairs(
     )
     boxes = predicted.count[labelled]
     found = Found(detections, boxes, rules, vectors, which, predicted.exclusive)
-    suspicions.look(scene, found, problems)
+
+    def where(detection: int) -> tuple[Place, str]:
+        record, index = place_of(predicted, int(detections.record[detection]))
+        return predicted.reader.place(record), f"{BOXES}[{index}]"
+
+    suspicions.look(scene, found, predicted.reader.place(), where)
     return None if problems.errors else _pairs(card, request, scene, found, selected, labelled)
 
 def _cache_detections(

@@ -59,7 +59,7 @@ def _report_mixed(side: Side, key: str, unit: str, told: bool) -> None:
     if unit == "pixels" and told:
         return
     for place in np.flatnonzero(odd).tolist():
-        record, index = _where(side, place)
+        record, index = place_of(side, place)
         if unit == "fractions":
             text = (
                 f"largest coordinate is {largest[place]:g}; coordinates are fractions of width and "
@@ -77,7 +77,7 @@ def _clip(side: Side, key: str) -> None:
     low, high = side.corners < 0, side.corners > 1
     outside = (low | high) & (np.abs(side.corners) <= PIXELS)
     for place, corner in zip(*np.nonzero(outside), strict=True):
-        record, index = _where(side, int(place))
+        record, index = place_of(side, int(place))
         text = f"{side.corners[place, corner]:g} lies just outside [0, 1] and is clipped"
         name = f"{key}[{index}].{COORDINATES[corner]}"
         side.reader.place(record).add("coordinate-clipped", text, name, severity="warning")
@@ -85,7 +85,7 @@ def _clip(side: Side, key: str) -> None:
         side.corners = np.where(outside, side.corners.clip(0, 1), side.corners)
 
 
-def _where(side: Side, place: int) -> tuple[int, int]:
+def place_of(side: Side, place: int) -> tuple[int, int]:
     """(record, number within it) of a box."""
     counts = np.maximum(side.count, 0)
     ends = np.cumsum(counts)

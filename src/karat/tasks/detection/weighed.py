@@ -129,7 +129,8 @@ def curves(layer: Layer, weights: FloatArray, recalls: FloatArray, rule: Rule) -
     with np.errstate(divide="ignore", invalid="ignore"):
         recall = tp / truths[segment % k]
     share = _shares(recall, edges, recalls, rule)
-    average = np.bincount(segment, share * envelope, size * k).reshape(size, k)
+    total = np.bincount(segment, share * envelope, size * k).astype(np.float64)
+    average = total.reshape(size, k)
     average[:, truths <= 0] = np.nan
     return Curves(truths, tp, precision, envelope, recall, share, average)
 

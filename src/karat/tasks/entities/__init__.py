@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
-from karat.model.task import Card, Official, Option, Peek
+from karat.model.task import Card, Converter, Official, Option, Peek
 
 SCHEMES = ("IOB1", "IOB2", "IOE1", "IOE2", "IOBES", "BILOU")
 LIKES = ("conlleval", "seqeval", *(f"seqeval-strict:{s}" for s in SCHEMES), "nervaluate")
@@ -62,15 +63,55 @@ def _recognise(gold: Peek, predictions: Peek | None) -> str | None:
     if gold.shape in ("text", "table") and looks_tagged(gold):
         if predictions is None or looks_tagged(predictions):
             return "columns of token tags"
-    if "text" not in keys and keys & {*GOLD_TAGS} and ({"tokens", "words"} & keys or said is not None):
+    if (
+        "text" not in keys
+        and keys & {*GOLD_TAGS}
+        and ({"tokens", "words"} & keys or said is not None)
+    ):
         known = {*GOLD_TAGS, *PREDICTED_TAGS}
         values = [gold.first.get(key) for key in GOLD_TAGS if key in keys]
-        if all(isinstance(v, (list, type(None))) for v in values) and (said is None or said & known):
+        if all(isinstance(v, (list, type(None))) for v in values) and (
+            said is None or said & known
+        ):
             return f"tokens and {', '.join(sorted(keys & known))}"
     if _looks_standoff(gold) and (predictions is None or predictions.shape == "folder"):
         return "a folder of .ann files"
     return None
 
+
+def _is(name: str) -> Callable[[Peek], bool]:
+    """What tells whether an input is of a format."""
+
+    def recognise(peek: Peek) -> bool:
+        if name == "brat":
+            return _looks_standoff(peek)
+        if name == "conll":
+            return peek.shape in ("text", "table") and looks_tagged(peek)
+        if name == "tags":
+            return bool(
+                {"tokens", "words"} & peek.keys and {*GOLD_TAGS, *PREDICTED_TAGS} & peek.keys
+            )
+        if name == "spacy":
+            return {"text", "ents"} <= peek.keys
+        return bool(peek.keys & {"entities", "predicted_entities"})
+
+    return recognise
+
+
+FORMATS = {
+    "cache": "data and prediction caches (text and entities)",
+    "spacy": "spaCy's JSON lines (text and ents)",
+    "conll": "CoNLL columns with offsets",
+    "tags": "JSON lines of tokens and tags",
+    "brat": "a folder of brat standoff",
+}
+
+CONVERTERS = tuple(
+    Converter(source, target, f"{__name__}.convert", "convert", f"to {text}", _is(source))
+    for source in FORMATS
+    for target, text in FORMATS.items()
+    if source != target
+)
 
 CARDS = (
     Card(
@@ -96,6 +137,15 @@ CARDS = (
         },
         config_name="Named Entity Recognition",
         official=Official("seqeval", "1.2.2", "equal to the bit with --like"),
-        sample=("entities", "gold.jsonl", "predictions.jsonl"),
+        sample=(
+            "entities",
+            "gold.jsonl",
+            "predictions.jsonl",
+            "--by",
+            "meta.desk",
+            "--cluster",
+            "meta.page",
+        ),
+        converters=CONVERTERS,
     ),
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from karat.model.pairs import IntArray, Pairs
 from karat.model.problem import Problems
 from karat.model.task import Card, Peek, Request, Source
 from karat.read.checks import report_count
@@ -16,7 +17,6 @@ from karat.tasks.entities import offsets
 from karat.tasks.entities.columns import GoldFile, Written, read_gold, read_predictions
 from karat.tasks.entities.pair import Document, EntityPairs, Gold, Lookup, Predicted
 from karat.tasks.entities.records import GOLD_KEY, PREDICTED_KEY, SPACY_KEY, same_types
-from karat.model.pairs import IntArray, Pairs
 
 SHOWN = ("text", "timestamp", "meta")
 
@@ -85,7 +85,9 @@ def _predictions(gold: GoldFile, request: Request, problems: Problems) -> Writte
         source = request.predictions[0]
         pred = read_predictions(source, prediction_key(_peek(source)), problems)
         if pred.reader.count and gold.written.reader.count:
-            report_count(pred.reader.place(), pred.reader.count, gold.written.reader.count, pred.key)
+            report_count(
+                pred.reader.place(), pred.reader.count, gold.written.reader.count, pred.key
+            )
         if gold.inline and gold.written.reader.count:
             _check_conflict(gold, pred, request)
         return pred if pred.reader.count and gold.written.n == pred.n else None
@@ -136,7 +138,9 @@ def _check_labels(gold: Written, request: Request) -> None:
         place = gold.reader.place(int(missing[0]))
         place.add("label-partial", message, gold.key, severity="warning")
     elif request.purpose == "score":
-        gold.reader.place().add("label-missing", f"no row has '{gold.key}' to score against", gold.key)
+        gold.reader.place().add(
+            "label-missing", f"no row has '{gold.key}' to score against", gold.key
+        )
 
 
 def pairs_of(side: Side, item: str, request: Request) -> EntityPairs:

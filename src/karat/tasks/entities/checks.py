@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from karat.model.task import Declared
 from karat.read.checks import check_embedding, check_meta, check_text, check_timestamp, found
 from karat.read.fields import check_paths
 from karat.read.place import Place, Spoiled, kind, show
-from karat.tasks.entities.records import FURTHEST, GOLD_KEY, KNOWN, PREDICTED_KEY, SPACY_KEY
+from karat.tasks.entities.records import FURTHEST, GOLD_KEY, KNOWN, SPACY_KEY
 
 BIO_TAG = re.compile(r"[BIOESLU]-(.+)", re.DOTALL)
 
@@ -29,7 +29,7 @@ class RecordChecks:
 
     key: str
     data: bool
-    declared: Declared = Declared()
+    declared: Declared = field(default_factory=Declared)
     wanted: tuple[str, ...] = ()
 
     def diagnose(self, record: dict[str, Any], place: Place) -> None:

@@ -274,9 +274,7 @@ def _matches(line: Line, pairs: str) -> BoolArray:
     return found
 
 
-def _spans(
-    line: Line, sentences: int, start: IntArray, end: IntArray, kind: CodeArray
-) -> Spans:
+def _spans(line: Line, sentences: int, start: IntArray, end: IntArray, kind: CodeArray) -> Spans:
     return Spans(
         sentences, line.sentence[end - 1], start, end, kind, np.arange(len(start)), line.types
     )

@@ -119,7 +119,11 @@ class Collector:
         self, sizes: IntArray, lengths: IntArray, starts: IntArray, ends: IntArray, kinds: CodeArray
     ) -> None:
         for name, part in (
-            ("sizes", sizes), ("lengths", lengths), ("start", starts), ("end", ends), ("kind", kinds)
+            ("sizes", sizes),
+            ("lengths", lengths),
+            ("start", starts),
+            ("end", ends),
+            ("kind", kinds),
         ):
             self.parts.setdefault(name, []).append(part)
 

@@ -129,7 +129,9 @@ def decide(texts: Texts, doc: IntArray, start: IntArray, end: IntArray) -> Verdi
     at_end = int((end == texts.length[doc]).sum())
     same = int((end == start).sum())
     if at_end and same:
-        return Verdict(None, f"{at_end} ends equal the length of the text, {same} equal the start", True)
+        return Verdict(
+            None, f"{at_end} ends equal the length of the text, {same} equal the start", True
+        )
     if at_end:
         return Verdict("exclusive", f"{at_end} ends equal the length of the text")
     if same:

@@ -14,16 +14,6 @@ from karat.tasks.entities.records import Spans
 
 MOST_TYPES = 30
 SHOWN_SPANS = 6
-ABOUT = {
-    "wrong type": "the span is right, its type is not",
-    "too long": "the prediction holds the gold span and more",
-    "too short": "the prediction is a part of the gold span",
-    "shifted": "the spans overlap, each has something the other lacks",
-    "split": "several predictions in the place of one gold span",
-    "merged": "one prediction in the place of several gold spans",
-    "spurious": "the prediction touches no gold span that is left",
-    "missed": "no prediction that is left touches the gold span",
-}
 
 
 def tables(pairs: EntityPairs) -> list[Table]:
@@ -53,11 +43,11 @@ def _kinds(pairs: EntityPairs, found: Errors) -> Table:
     rows: list[list[Any]] = []
     for code, name in enumerate(KINDS):
         also = None if code in (WRONG_TYPE, SPURIOUS, MISSED) else retyped[code]
-        rows.append([name, counts[code], also, texts.get(code, ""), ABOUT[name]])
+        rows.append([name, counts[code], also, texts.get(code, "")])
     return Table(
         name="errors",
         title="Errors by kind",
-        columns=["kind", "errors", "type wrong too", "for example", "meaning"],
+        columns=["kind", "errors", "wrong type too", "for example"],
         rows=rows,
         kind="plain",
     )
@@ -93,7 +83,10 @@ def _matrix(pairs: EntityPairs) -> Table:
 
 
 def _confusions(pairs: EntityPairs) -> Table:
-    counts, names = type_matrix(pairs.gold.spans, pairs.pred.spans), [*pairs.gold.spans.types, "(none)"]
+    counts, names = (
+        type_matrix(pairs.gold.spans, pairs.pred.spans),
+        [*pairs.gold.spans.types, "(none)"],
+    )
     np.fill_diagonal(counts, 0)
     most = np.argsort(-counts.ravel(), kind="stable")[:50]
     rows = [[names[i // len(names)], names[i % len(names)], int(counts.ravel()[i])] for i in most]

@@ -54,9 +54,7 @@ def errors(gold: Spans, pred: Spans) -> Errors:
     kind = np.concatenate([np.full(len(x), code, dtype=np.int64) for code, x, _ in parts])
     gold_at = np.concatenate([_at(left, x) for _, x, _ in parts])
     pred_at = np.concatenate([_at(right, y) for _, _, y in parts])
-    doc = np.where(
-        gold_at >= 0, _safe(gold.doc, gold_at), _safe(pred.doc, pred_at)
-    )
+    doc = np.where(gold_at >= 0, _safe(gold.doc, gold_at), _safe(pred.doc, pred_at))
     both = (gold_at >= 0) & (pred_at >= 0)
     retyped = both & (_safe(gold.kind, gold_at) != _safe(pred.kind, pred_at))
     order = np.lexsort((kind, doc))
@@ -122,4 +120,6 @@ def _at(places: IntArray, chosen: IntArray) -> IntArray:
 
 
 def _safe(column: IntArray, at: IntArray) -> IntArray:
-    return np.asarray(column[np.maximum(at, 0)]) if len(column) else np.zeros(len(at), dtype=np.int64)
+    return (
+        np.asarray(column[np.maximum(at, 0)]) if len(column) else np.zeros(len(at), dtype=np.int64)
+    )

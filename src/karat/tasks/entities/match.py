@@ -14,7 +14,7 @@ _MOST = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """For each span of both sides: is it the first of its equals, and is it on the other side too?"""
+    """For each span: is it the first of its equals, and is it on the other side too."""
 
     gold_first: BoolArray
     pred_first: BoolArray
@@ -56,6 +56,11 @@ def _dense(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray, int]:
     """The same keys numbered without gaps, in the same order."""
     distinct, place = np.unique(np.concatenate([first, second]), return_inverse=True)
     return place[: len(first)], place[len(first) :], len(distinct)
+
+
+def first_of_equals(keys: IntArray) -> BoolArray:
+    """Which keys are the first of their equals."""
+    return _distinct(keys).first
 
 
 @dataclass(frozen=True, slots=True)

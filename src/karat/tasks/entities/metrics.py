@@ -51,11 +51,31 @@ def span_metrics(types: tuple[str, ...], level: str, factor: float, like: str) -
             reference=SEQEVAL,
         )
 
-    no_pred, no_gold, neither = f"there are no predicted {noun}", f"there are no gold {noun}", f"there are no {noun} on either side"
+    no_pred, no_gold, neither = (
+        f"there are no predicted {noun}",
+        f"there are no gold {noun}",
+        f"there are no {noun} on either side",
+    )
     found: list[Metric] = [
-        Ratio("spans", ("precision_micro",), {"tp": 1}, {"pred": 1}, about(f"right / predicted {noun}", no_pred), proportion=factor == 1, factor=factor),
-        Ratio("spans", ("recall_micro",), {"found": 1}, {"gold": 1}, about(f"found / gold {noun}", no_gold), proportion=factor == 1, factor=factor),
         _micro_f1(level, factor, about("2 P R / (P + R)", neither)),
+        Ratio(
+            "spans",
+            ("precision_micro",),
+            {"tp": 1},
+            {"pred": 1},
+            about(f"right / predicted {noun}", no_pred),
+            proportion=factor == 1,
+            factor=factor,
+        ),
+        Ratio(
+            "spans",
+            ("recall_micro",),
+            {"found": 1},
+            {"gold": 1},
+            about(f"found / gold {noun}", no_gold),
+            proportion=factor == 1,
+            factor=factor,
+        ),
     ]
     if types and like != "conlleval":
         found += _averages(about, neither)
@@ -66,6 +86,7 @@ def span_metrics(types: tuple[str, ...], level: str, factor: float, like: str) -
 
 def _micro_f1(level: str, factor: float, about: About) -> Metric:
     if level == "weak":
+
         def value(t: Totals) -> FloatArray:
             return factor * harmonic(t["tp"], t["pred"], t["found"], t["gold"])
 
@@ -97,12 +118,17 @@ def _each(part: str) -> Callable[[Totals], FloatArray]:
 def _averages(about: Abouts, undefined: str) -> list[Metric]:
     out: list[Metric] = []
     for average in ("macro", "weighted"):
-        for part in ("precision", "recall", "f1"):
+        for part in ("f1", "precision", "recall"):
             over_what = "types in gold or predictions" if average == "macro" else "gold spans"
             text = f"mean over {over_what} of the {part} of the type, 0 where it is undefined"
             why = undefined if average == "macro" else "there are no gold spans"
             out.append(
-                Smooth("spans", f"{part}_{average}", _mean(part, average), about(text, why, average == "macro"))
+                Smooth(
+                    "spans",
+                    f"{part}_{average}",
+                    _mean(part, average),
+                    about(text, why, average == "macro"),
+                )
             )
     return out
 
@@ -121,10 +147,46 @@ def _mean(part: str, average: str) -> Callable[[Totals], FloatArray]:
 def _bare(about: Abouts) -> list[Metric]:
     """Spans whatever their type, and the type of the spans that are right."""
     return [
-        Ratio("spans", ("span_precision",), {"span_tp": 1}, {"span_pred": 1}, about("predicted spans that are gold spans, of any type / predicted spans", "there are no predicted spans"), proportion=True),
-        Ratio("spans", ("span_recall",), {"span_tp": 1}, {"span_gold": 1}, about("gold spans that were predicted, as any type / gold spans", "there are no gold spans"), proportion=True),
-        Ratio("spans", ("span_f1",), {"span_tp": 2}, {"span_pred": 1, "span_gold": 1}, about("2 P R / (P + R) of bare spans", "there are no spans on either side")),
-        Ratio("spans", ("type_accuracy",), {"typed": 1}, {"span_tp": 1}, about("spans with the right type / spans that are right", "no predicted span is a gold span"), proportion=True),
+        Ratio(
+            "spans",
+            ("span_precision",),
+            {"span_tp": 1},
+            {"span_pred": 1},
+            about(
+                "predicted spans that are gold spans, of any type / predicted spans",
+                "there are no predicted spans",
+            ),
+            proportion=True,
+        ),
+        Ratio(
+            "spans",
+            ("span_recall",),
+            {"span_tp": 1},
+            {"span_gold": 1},
+            about(
+                "gold spans that were predicted, as any type / gold spans",
+                "there are no gold spans",
+            ),
+            proportion=True,
+        ),
+        Ratio(
+            "spans",
+            ("span_f1",),
+            {"span_tp": 2},
+            {"span_pred": 1, "span_gold": 1},
+            about("2 P R / (P + R) of bare spans", "there are no spans on either side"),
+        ),
+        Ratio(
+            "spans",
+            ("type_accuracy",),
+            {"typed": 1},
+            {"span_tp": 1},
+            about(
+                "spans with the right type / spans that are right",
+                "no predicted span is a gold span",
+            ),
+            proportion=True,
+        ),
     ]
 
 
@@ -139,12 +201,38 @@ def _by_type(types: tuple[str, ...], level: str, factor: float, about: Abouts) -
         return about(formula, undefined, False, f"{part} by type")
 
     found: list[Metric] = [
-        Ratio("spans", names("precision"), {"type_tp": 1}, {"type_pred": 1}, told("precision", "right / predicted", "the type was never predicted"), proportion=factor == 1, factor=factor),
-        Ratio("spans", names("recall"), {"type_found": 1}, {"type_gold": 1}, told("recall", "found / gold", "the type is not in gold"), proportion=factor == 1, factor=factor),
+        Ratio(
+            "spans",
+            names("precision"),
+            {"type_tp": 1},
+            {"type_pred": 1},
+            told("precision", "right / predicted", "the type was never predicted"),
+            proportion=factor == 1,
+            factor=factor,
+        ),
+        Ratio(
+            "spans",
+            names("recall"),
+            {"type_found": 1},
+            {"type_gold": 1},
+            told("recall", "found / gold", "the type is not in gold"),
+            proportion=factor == 1,
+            factor=factor,
+        ),
     ]
     text = told("f1", "2 P R / (P + R)", "the type is on neither side")
     if level != "weak":
-        return [*found, Ratio("spans", names("f1"), {"type_tp": 2}, {"type_pred": 1, "type_gold": 1}, text, factor=factor)]
+        return [
+            *found,
+            Ratio(
+                "spans",
+                names("f1"),
+                {"type_tp": 2},
+                {"type_pred": 1, "type_gold": 1},
+                text,
+                factor=factor,
+            ),
+        ]
 
     def one(place: int) -> Callable[[Totals], FloatArray]:
         return lambda t: factor * harmonic(*(part[..., place] for part in _parts(t)))
@@ -161,7 +249,17 @@ def token_metrics(factor: float) -> list[Metric]:
         undefined="there are no tokens",
         reference="seqeval.metrics.accuracy_score",
     )
-    return [Ratio("tokens", ("token_accuracy",), {"same": 1}, {"tokens": 1}, about, proportion=factor == 1, factor=factor)]
+    return [
+        Ratio(
+            "tokens",
+            ("token_accuracy",),
+            {"same": 1},
+            {"tokens": 1},
+            about,
+            proportion=factor == 1,
+            factor=factor,
+        )
+    ]
 
 
 def semeval_metrics(types: tuple[str, ...]) -> list[Metric]:
@@ -171,7 +269,9 @@ def semeval_metrics(types: tuple[str, ...]) -> list[Metric]:
         found += _schema(schema, schema, ("",), True)
     for schema in SCHEMAS:
         if types:
-            found += _schema(f"type_{schema}", schema, tuple(f"_type_{name}" for name in types), False)
+            found += _schema(
+                f"type_{schema}", schema, tuple(f"_type_{name}" for name in types), False
+            )
     return found
 
 
@@ -185,15 +285,39 @@ def _schema(cells: str, schema: str, endings: tuple[str, ...], main: bool) -> li
     under = schema if main else f"{schema} by type"
 
     def about(formula: str, undefined: str) -> About:
-        return About(main=main, group=under, formula=formula, undefined=undefined, reference="nervaluate.Evaluator")
+        return About(
+            main=main,
+            group=under,
+            formula=formula,
+            undefined=undefined,
+            reference="nervaluate.Evaluator",
+        )
 
     def names(part: str) -> tuple[str, ...]:
         return tuple(f"{schema}_{part}{ending}" for ending in endings)
 
     found: list[Metric] = [
-        Ratio("semeval", names("precision"), right, actual, about(f"({credit}) / (COR + INC + PAR + SPU)", "nothing was predicted")),
-        Ratio("semeval", names("recall"), right, possible, about(f"({credit}) / (COR + INC + PAR + MIS)", "there are no gold spans")),
-        Ratio("semeval", names("f1"), {k: 2 * v for k, v in right.items()}, both, about("2 P R / (P + R)", "there are no spans on either side")),
+        Ratio(
+            "semeval",
+            names("f1"),
+            {k: 2 * v for k, v in right.items()},
+            both,
+            about("2 P R / (P + R)", "there are no spans on either side"),
+        ),
+        Ratio(
+            "semeval",
+            names("precision"),
+            right,
+            actual,
+            about(f"({credit}) / (COR + INC + PAR + SPU)", "nothing was predicted"),
+        ),
+        Ratio(
+            "semeval",
+            names("recall"),
+            right,
+            possible,
+            about(f"({credit}) / (COR + INC + PAR + MIS)", "there are no gold spans"),
+        ),
     ]
     return found + [
         _count(cells, part, place, name, under)

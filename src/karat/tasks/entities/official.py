@@ -66,7 +66,9 @@ def nervaluate(t: Sums, types: tuple[str, ...]) -> dict[str, float]:
             cells = f"type_{schema}" if name else schema
             counts = [float(t[f"{cells}_{part}"][max(i - 1, 0)]) for part in PARTS]
             ending = f"_type_{name}" if name else ""
-            for part, value in zip(("precision", "recall", "f1"), _semeval(schema, counts), strict=True):
+            for part, value in zip(
+                ("precision", "recall", "f1"), _semeval(schema, counts), strict=True
+            ):
                 out[f"{schema}_{part}{ending}"] = value
     return out
 

@@ -17,6 +17,7 @@ from karat.read.place import show
 from karat.tasks.entities.checks import BIO_TAG, misplaced
 from karat.tasks.entities.columns import Written
 from karat.tasks.entities.ends import SPACE, WORD, Convention, Texts, Verdict, decide, shifted
+from karat.tasks.entities.match import first_of_equals, span_keys
 from karat.tasks.entities.records import SPACY_KEY, Spans
 
 DEFAULT: Convention = "exclusive"
@@ -45,7 +46,9 @@ def endings(
     first = _ending(texts, gold, options.get("gold_end") or options.get("end"), "gold")
     if pred is None:
         return first, first
-    second = _ending(texts, pred, options.get("predictions_end") or options.get("end"), "predictions")
+    second = _ending(
+        texts, pred, options.get("predictions_end") or options.get("end"), "predictions"
+    )
     if first.told and not second.told:
         second = Ending(first.convention, f"{second.why}; as in gold", False)
     elif second.told and not first.told:
@@ -62,8 +65,8 @@ def _ending(texts: Texts, side: Written, wanted: str | None, noun: str) -> Endin
     found: Verdict = decide(texts, side.doc[sound], side.start[sound], side.end[sound])
     if found.mixed:
         message = f"inclusive and exclusive ends are mixed: {found.why}"
-        help = f"say which with --{noun}-end inclusive or --{noun}-end exclusive"
-        side.reader.place().add("end-mixed", message, side.key, help=help)
+        advice = f"say which with --{noun}-end inclusive or --{noun}-end exclusive"
+        side.reader.place().add("end-mixed", message, side.key, help=advice)
     if found.convention is None:
         return Ending(DEFAULT, f"{found.why}, so the default", False)
     return Ending(found.convention, found.why, True)
@@ -86,13 +89,13 @@ def _lengths(side: Written, texts: Texts) -> IntArray:
 def check_agreement(gold: Written, pred: Written, first: Ending, second: Ending) -> None:
     """Stop a pair of files whose ends mean different things: every span would be wrong."""
     place = pred.reader.place()
-    help = "say what each side means with --gold-end and --predictions-end"
+    advice = "say what each side means with --gold-end and --predictions-end"
     if first.convention != second.convention and not (first.forced and second.forced):
         message = (
             f"ends are {second.text}, but in {gold.reader.name} they are {first.text}; "
             "scored as they are, hardly any span would match"
         )
-        place.add("end-conventions-differ", message, pred.key, help=help)
+        place.add("end-conventions-differ", message, pred.key, help=advice)
         return
     if first.forced and second.forced:
         return
@@ -103,7 +106,7 @@ def check_agreement(gold: Written, pred: Written, first: Ending, second: Ending)
             f"{count} predicted spans that start where a gold span does end {step:+d} from it and none "
             f"end with it: one side's ends are inclusive, the other's exclusive"
         )
-        place.add("end-conventions-differ", message, pred.key, help=help)
+        place.add("end-conventions-differ", message, pred.key, help=advice)
 
 
 def check_offsets(side: Written, texts: Texts, ending: Ending, gold_source: Any) -> None:
@@ -177,18 +180,20 @@ def _check_units(side: Written, texts: Texts, good: BoolArray, end: IntArray) ->
 
 def check_twins(side: Written) -> int:
     """How many mentions repeat an earlier one of their document; each is warned of."""
-    order = np.lexsort((np.arange(len(side.doc)), side.kind, side.end, side.start, side.doc))
-    columns = (side.doc, side.start, side.end, side.kind)
-    same = np.ones(max(len(order) - 1, 0), dtype=bool)
-    for column in columns:
-        same &= column[order[1:]] == column[order[:-1]]
-    later = np.flatnonzero(same) + 1
-    firsts = np.maximum.accumulate(np.where(np.concatenate([[True], ~same]), np.arange(len(same) + 1), 0))
-    for j in sorted(later.tolist(), key=order.__getitem__):
-        i, first = int(order[j]), int(order[firsts[j]])
-        message = f"the same span and type appears twice (also {side.path(first)})"
-        place = side.reader.place(int(side.doc[i]))
-        place.add("mention-duplicate", message, side.path(i), severity="warning")
+    if (side.start < 0).any() or (side.end < side.start).any():
+        return 0
+    columns = Spans(side.n, side.doc, side.start, side.end, side.kind, side.entity, side.types)
+    keys, _ = span_keys(columns, columns.take(np.zeros(0, dtype=np.int64)), True)
+    first = first_of_equals(keys)
+    later = np.flatnonzero(~first)
+    if not len(later):
+        return 0
+    place = {key: i for i, key in reversed(list(enumerate(keys.tolist()))) if first[i]}
+    for i in later.tolist():
+        twin = side.path(place[int(keys[i])])
+        message = f"the same span and type appears twice (also {twin})"
+        at = side.reader.place(int(side.doc[i]))
+        at.add("mention-duplicate", message, side.path(i), severity="warning")
     return len(later)
 
 

@@ -47,8 +47,14 @@ class _Contact:
     distance: IntArray
 
     def take(self, which: BoolArray) -> _Contact:
-        columns = (self.gold, self.pred, self.same_span, self.same_kind, self.distance)
-        return _Contact(*(column[which] for column in columns))
+        """The chosen pairs."""
+        return _Contact(
+            self.gold[which],
+            self.pred[which],
+            self.same_span[which],
+            self.same_kind[which],
+            self.distance[which],
+        )
 
 
 def semeval(gold: Spans, pred: Spans, least: float = 1.0) -> dict[str, Marks]:
@@ -93,9 +99,21 @@ def _settle(contact: _Contact, golds: int, preds: int) -> dict[str, tuple[CodeAr
     simple, tangle = contact.take(alone), contact.take(~alone)
     perfect = simple.same_span & simple.same_kind
     rules = {
-        "strict": (np.where(perfect, CORRECT, INCORRECT), INCORRECT, _nearest_perfect(tangle.same_span & tangle.same_kind)),
-        "exact": (np.where(simple.same_span, CORRECT, INCORRECT), INCORRECT, _nearest_perfect(tangle.same_span)),
-        "ent_type": (np.where(simple.same_kind, CORRECT, INCORRECT), INCORRECT, _nearest_alike(tangle)),
+        "strict": (
+            np.where(perfect, CORRECT, INCORRECT),
+            INCORRECT,
+            _nearest_perfect(tangle.same_span & tangle.same_kind),
+        ),
+        "exact": (
+            np.where(simple.same_span, CORRECT, INCORRECT),
+            INCORRECT,
+            _nearest_perfect(tangle.same_span),
+        ),
+        "ent_type": (
+            np.where(simple.same_kind, CORRECT, INCORRECT),
+            INCORRECT,
+            _nearest_alike(tangle),
+        ),
     }
     out: dict[str, tuple[CodeArray, BoolArray]] = {}
     for schema, (easy, second, choose) in rules.items():

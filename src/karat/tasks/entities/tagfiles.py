@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from karat.model.pairs import CodeArray, Facet
+from karat.model.pairs import CodeArray, Facet, IntArray
 from karat.model.problem import Problems
 from karat.model.task import Peek, Request, Source
 from karat.read.checks import found, report_count
@@ -43,21 +43,29 @@ def read_conll(request: Request, problems: Problems) -> Tagged | None:
         names = tuple(f"{i + 1:06d}" for i in range(gold.documents))
         known["document"] = Facet("document", gold.document.astype(np.int32), names)
     chosen = select(request, known, Place(problems, source.name))
-    return Tagged(*sides, _columns_words(source, gold), chosen)
+    return Tagged(*sides, _columns_words(source), chosen)
 
 
 def _tags(columns: Columns, which: int, problems: Problems) -> Tags:
-    used, codes = np.unique(columns.codes[which], return_inverse=True)
+    used, codes = _used(columns.codes[which], len(columns.names))
 
     def place(sentence: int | None) -> Place:
         line = None if sentence is None else int(columns.line[sentence])
         return Place(problems, columns.name, line, sentence)
 
     names = tuple(columns.names[i] for i in used.tolist())
-    return Tags(names, codes.astype(np.int32), columns.lengths, place)
+    return Tags(names, codes, columns.lengths, place)
 
 
-def _columns_words(source: Source, columns: Columns) -> Any:
+def _used(codes: CodeArray, size: int) -> tuple[IntArray, CodeArray]:
+    """(the codes that occur, the codes as places among those)."""
+    used = np.flatnonzero(np.bincount(codes, minlength=size))
+    lookup = np.zeros(max(size, 1), dtype=np.int32)
+    lookup[used] = np.arange(len(used), dtype=np.int32)
+    return used, lookup[codes]
+
+
+def _columns_words(source: Source) -> Any:
     def find(wanted: Sequence[int]) -> Mapping[int, tuple[int | None, list[str]]]:
         chosen, out = set(wanted), {}
         for i, (line, rows) in enumerate(sentences(source) if chosen else ()):
@@ -76,7 +84,10 @@ def _columns_words(source: Source, columns: Columns) -> Any:
 def tag_key(peek: Peek, keys: Sequence[str]) -> str | None:
     """The first of the keys under which a record has a list."""
     first = peek.first if isinstance(peek.first, dict) else {}
-    return next((key for key in keys if isinstance(first.get(key), (list, type(None))) and key in first), None)
+    return next(
+        (key for key in keys if isinstance(first.get(key), (list, type(None))) and key in first),
+        None,
+    )
 
 
 def read_tag_records(request: Request, problems: Problems) -> Tagged | None:
@@ -151,12 +162,12 @@ class _Reader:
         if kept is not None:
             owner = np.repeat(np.arange(len(lengths)), lengths)[kept]
             codes, lengths = codes[kept], np.bincount(owner, minlength=len(lengths))
-        used, codes = np.unique(codes, return_inverse=True)
+        used, codes = _used(codes, len(self.number))
         raw = list(self.number)
         names = [self._name(raw[i]) for i in used.tolist()]
         distinct = list(dict.fromkeys(names))
         lookup = np.array([distinct.index(name) for name in names], dtype=np.int32)
-        codes = lookup[codes] if len(lookup) else codes.astype(np.int32)
+        codes = lookup[codes] if len(lookup) else codes
         return Tags(tuple(distinct), codes, lengths, self.reader.place, self.key)
 
     def _name(self, tag: str | int) -> str:
@@ -188,5 +199,3 @@ def _record_words(source: Source, key: str) -> Any:
         return out
 
     return find
-
-

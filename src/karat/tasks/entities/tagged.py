@@ -102,9 +102,13 @@ def _notes(names: Sequence[str]) -> list[str]:
     """How tags were read."""
     letters = {name[0] for name in names if name != "O"}
     if letters & set("LU"):
-        return ["tags were read as BILOU, leniently: a chunk that does not open or close well still counts"]
+        return [
+            "tags were read as BILOU, leniently: a chunk that does not open or close well still counts"
+        ]
     if letters & set("ES"):
-        return ["tags were read as IOBES, leniently: a chunk that does not open or close well still counts"]
+        return [
+            "tags were read as IOBES, leniently: a chunk that does not open or close well still counts"
+        ]
     return ["tags were read as IOB, leniently: an I that follows no chunk of its type opens one"]
 
 
@@ -132,8 +136,8 @@ def _check_tags(side: Tags, school: str) -> None:
         if len(at):
             i = int(np.searchsorted(ends, at[0], side="right"))
             times = f" ({len(at)}x)" if len(at) > 1 else ""
-            help = "numbers need names: --tag-names O,B-PER,I-PER,..." if name.isdigit() else ""
-            side.place(i).add("tag-unreadable", f"{why}{times}", side.key, help=help)
+            advice = "numbers need names: --tag-names O,B-PER,I-PER,..." if name.isdigit() else ""
+            side.place(i).add("tag-unreadable", f"{why}{times}", side.key, help=advice)
 
 
 def _lookup(found: Tagged) -> Lookup:
@@ -159,7 +163,9 @@ def select(request: Request, known: Mapping[str, Facet | FloatArray], place: Pla
     for name in (*request.by, *filter(None, (request.cluster, request.weights))):
         if name not in known:
             names = ", ".join(known) or "none"
-            place.add("field-missing", f"no record has a field '{name}'", name, help=f"there are {names}")
+            place.add(
+                "field-missing", f"no record has a field '{name}'", name, help=f"there are {names}"
+            )
             continue
         value = known[name]
         if isinstance(value, Facet):
@@ -173,5 +179,3 @@ def select(request: Request, known: Mapping[str, Facet | FloatArray], place: Pla
     if cluster is None and request.cluster is None and isinstance(document, Facet):
         cluster = document
     return Selected({name: facets[name] for name in request.by if name in facets}, cluster, None)
-
-

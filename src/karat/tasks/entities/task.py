@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,16 @@ class Entities:
         level = str(options.get("entity_level") or "mention")
         found = metrics.span_metrics(types, level, factor, like)
         return found + (metrics.token_metrics(factor) if pairs.gold.tokens is not None else [])
+
+    def labels(self, pairs: EntityPairs) -> tuple[str, ...]:
+        """The types of both sides, sorted."""
+        return pairs.gold.spans.types
+
+    def relabelled(self, pairs: EntityPairs, labels: tuple[str, ...]) -> EntityPairs:
+        """The same spans over a longer list of types."""
+        gold = replace(pairs.gold, spans=pairs.gold.spans.renamed(labels))
+        pred = replace(pairs.pred, spans=pairs.pred.spans.renamed(labels))
+        return replace(pairs, gold=gold, pred=pred)
 
     def official(
         self, pairs: EntityPairs, evidence: Sequence[Evidence], options: Mapping[str, Any]

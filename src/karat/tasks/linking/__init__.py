@@ -47,6 +47,7 @@ CARDS = (
         },
         official=Official("neleval", "3.1.1", "equal as doubles; sums of reals to 1e-12"),
         sample=("entity-linking", "gold.tsv", "predictions.tsv"),
+        open_items=True,
         exemptions={
             "perfect": "MUC and pairwise have nothing to count where every cluster is a singleton",
         },

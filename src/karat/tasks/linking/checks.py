@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 import numpy as np
@@ -162,3 +163,20 @@ def _foreign(fields: Fields, problems: Problems) -> None:
             line=int(fields.system.line[at]),
             severity="warning",
         )
+
+
+def check_types(side: Annotations, problems: Problems) -> None:
+    """Report types that begin as JSON and are none."""
+    for code, kind in enumerate(side.kinds):
+        if not kind.startswith("{"):
+            continue
+        try:
+            sound = isinstance(json.loads(kind), dict)
+        except ValueError:
+            sound = False
+        if not sound:
+            rows = np.flatnonzero(np.diff(side.offsets[: len(side) + 1]) > 0)
+            owner = np.repeat(np.arange(len(side)), side.candidates)
+            row = int(owner[np.flatnonzero(side.kind == code)[0]]) if len(rows) else 0
+            text = f"type {kind[:60]!r} begins with {{ but is no JSON object"
+            problems.add("type-json", text, file=side.name, line=int(side.line[row]), key="type")

@@ -72,15 +72,21 @@ Weights = Mapping[tuple[str | None, str | None], float]
 class Counting:
     """Both sides, ready to be counted under any measure."""
 
-    def __init__(self, gold: Annotations, system: Annotations, groups: Groups | None = None) -> None:
-        self.gold, self.system = gold, system
+    def __init__(
+        self,
+        gold: Annotations,
+        system: Annotations,
+        groups: Groups | None = None,
+        quirks: bool = False,
+    ) -> None:
+        self.gold, self.system, self.quirks = gold, system, quirks
         self.fields = Fields(gold, system)
         self._groups = groups
         self._crossings: dict[Any, Crossing] = {}
 
     def grouped(self, groups: Groups | None) -> Counting:
         """The same sides cut by other groups; fields stay coded."""
-        other = Counting(self.gold, self.system, groups)
+        other = Counting(self.gold, self.system, groups, self.quirks)
         other.fields = self.fields
         return other
 
@@ -108,7 +114,29 @@ class Counting:
         crossing = self.crossing(measure)
         if measure.aggregate == "blanc":
             raise UsageError("blanc is a mean of two measures and has no counts of its own")
-        return _both_ways(measure, crossing.swapped, crossing)
+        four = _both_ways(measure, crossing.swapped, crossing)
+        if self.quirks and measure.aggregate == "b_cubed":
+            return self._borrowing(measure, crossing, four)
+        return four
+
+    def _borrowing(self, measure: Measure, crossing: Crossing, four: Four) -> Four:
+        """The counts of B-cubed with what neleval gives to mentions without candidate."""
+        from karat.tasks.linking.quirks import borrowed
+
+        keep, coded = self._kept(measure)
+        span = self._keyed(("span",))
+        sides = list(zip((coded.gold, coded.system), (span.gold, span.system), keep, (self.gold, self.system), strict=True))
+        more = []
+        for (items, spans, kept, _), (others, theirs, held, side), one in zip(
+            sides, sides[::-1], (crossing, crossing.swapped), strict=True
+        ):
+            all_kept, all_held = (slice(None) if k is None else k for k in (kept, held))
+            known = np.zeros(span.size, dtype=bool)
+            known[theirs[all_held]] = True
+            bare = others[all_held][side.top_eid[all_held] < 0]
+            more.append(borrowed(one, np.unique(items[all_kept][known[spans[all_kept]]]), bare))
+        recall, precision = more
+        return Four(four.ptp + precision, four.fp - precision, four.rtp + recall, four.fn - recall, whole=False)
 
     def crossing(self, measure: Measure) -> Crossing:
         """The clusterings that a measure compares, and their crossing."""

@@ -38,6 +38,20 @@ OPTIONS = (
         default="error",
         choices=("error", "skip"),
     ),
+    Option(
+        "output_file",
+        "add the scores under the model's name to a .json, .xlsx or .xlsm file",
+        kind="path",
+        signature=False,
+        writes="karat.tasks.stereotypes.results:write",
+    ),
+    Option(
+        "plot",
+        "draw the scores to an .svg file, with all models of a .json --output-file",
+        kind="path",
+        signature=False,
+        writes="karat.tasks.stereotypes.plot:write",
+    ),
 )
 
 
@@ -49,7 +63,7 @@ def _recognise(gold: Peek, predictions: Peek | None) -> str | None:
         known = predictions is not None or b"stereotype" in gold.head
         return "a pickled data frame of candidates" if known else None
     if gold.shape == "binary":
-        known = gold.head[:4] == b"PAR1" and b"stereotype" in gold.head
+        known = gold.head[:4] == b"PAR1" and (predictions is not None or b"gold_label" in gold.head)
         return "a parquet table of candidates" if known else None
     keys = gold.keys or frozenset(map(str, gold.first if gold.shape == "table" else ()))
     if {"sent_more", "sent_less"} <= keys:
@@ -61,6 +75,19 @@ def _recognise(gold: Peek, predictions: Peek | None) -> str | None:
     if predictions is None and gold.shape == "object" and _is_scores(gold) and keys:
         return "scores of candidates"
     return None
+
+
+def _is_frame(peek: Peek) -> bool:
+    return peek.shape == "pickle"
+
+
+def _is_rows(peek: Peek) -> bool:
+    keys = peek.keys or frozenset(map(str, peek.first if peek.shape == "table" else ()))
+    return "c1_id" in keys or (peek.shape == "binary" and peek.head[:4] == b"PAR1")
+
+
+def _is_release_file(peek: Peek) -> bool:
+    return peek.shape == "object" and _is_release(peek)
 
 
 def _is_release(gold: Peek) -> bool:
@@ -108,13 +135,15 @@ CARDS = (
             "stereotypes-multi evaluation.py", "883f005", "equal as doubles with --ties strict"
         ),
         sample=("stereotypes", "gold.jsonl", "predictions.json"),
-        converters=(
-            Converter("pkl", "jsonl", _HOME, "to_rows", "a pickled data frame as JSON lines"),
-            Converter("pkl", "parquet", _HOME, "to_rows", "a pickled data frame as parquet"),
-            Converter("pkl", "csv", _HOME, "to_rows", "a pickled data frame as CSV"),
-            Converter("jsonl", "pkl", _HOME, "to_rows", "rows as a pickled data frame"),
-            Converter("parquet", "pkl", _HOME, "to_rows", "rows as a pickled data frame"),
-            Converter("stereoset", "rows", _HOME, "to_rows", "dev.json as rows, words cut out"),
+        converters=tuple(
+            Converter(source, target, _HOME, attribute, help, recognise)
+            for source, attribute, recognise, words in (
+                ("frame", "from_rows", _is_frame, "a pickled data frame"),
+                ("rows", "from_rows", _is_rows, "rows in JSON, CSV or parquet"),
+                ("stereoset", "from_release", _is_release_file, "dev.json, words cut at BLANK,"),
+            )
+            for target in ("jsonl", "csv", "parquet", "frame")
+            for help in (f"{words} as {'a pickled data frame' if target == 'frame' else target}",)
         ),
     ),
 )

@@ -17,7 +17,7 @@ from karat.model.pairs import CodeArray, Facet, FloatArray, IntArray
 from karat.tasks.stereotypes.examples import Examples, StereoPairs, Terms
 
 COUNTED = ("n", "pro", "decided", "related", "compared", "tied")
-AVERAGED = ("terms", "with_lm", "lm", "ss", "away", "icat")
+AVERAGED = ("terms", "with_lm", "lm", "ss", "away", "icat", "both")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,12 +194,13 @@ def _averaged(scores: TermScores) -> list[FloatArray]:
     """What a mean over terms sums up. A term without a score is in no mean."""
     has_ss, has_lm = np.isfinite(scores.ss), np.isfinite(scores.lm)
     ss = np.where(has_ss, scores.ss, 0.0)
-    both = np.where(has_ss & has_lm, scores.icat, 0.0)
+    both = has_ss & has_lm
     return [
         has_ss.astype(np.float64),
         has_lm.astype(np.float64),
         np.where(has_lm, scores.lm, 0.0),
         ss,
         np.where(has_ss, (ss - 50.0) ** 2, 0.0),
-        both,
+        np.where(both, scores.icat, 0.0),
+        both.astype(np.float64),
     ]

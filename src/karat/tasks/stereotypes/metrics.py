@@ -158,7 +158,7 @@ def _of_terms(names: Sequence[str], suffix: str, main: bool) -> list[Metric]:
         family.ratio("multi_class_lm", {"lm": 1}, {"with_lm": 1}, about(_LM, f"{mean}lm"), 1.0),
         family.ratio("multi_class_ss", {"ss": 1}, {"terms": 1}, about(_SS, f"{mean}ss"), 1.0),
         *family.smooth("multi_class_ss_stdev", _spread, spread),
-        family.ratio("macro_icat", {"icat": 1}, {"terms": 1}, about(_ICAT, f"{mean}icat"), 1.0),
+        family.ratio("macro_icat", {"icat": 1}, {"both": 1}, about(_ICAT, f"{mean}icat"), 1.0),
         *family.smooth(
             "micro_icat",
             lambda t: _icat(t("lm") / t("with_lm") / 100, t("ss") / t("terms") / 100),
@@ -202,7 +202,7 @@ class _Family:
             {f"{cell}{self.suffix}": x for cell, x in num.items()},
             {f"{cell}{self.suffix}": x for cell, x in den.items()},
             self.about(about, name),
-            proportion=self.reads == "examples" and name == "ss",
+            proportion=name == "ties",
             factor=factor,
         )
 

@@ -1,0 +1,108 @@
+"""The parser of all commands, and what becomes of their results and failures."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from karat.compat.neleval import (
+    alternatives,
+    evaluate,
+    inference,
+    prepare,
+    relations,
+    spans,
+    systems,
+    weighting,
+)
+from karat.errors import DataError, KaratError, UsageError
+
+FAILED, MISUSED = 1, 2
+
+Parsers = Callable[["argparse._SubParsersAction[argparse.ArgumentParser]"], None]
+
+# In the order in which neleval lists its commands.
+COMMANDS: tuple[Parsers, ...] = (
+    evaluate.add_evaluate,
+    evaluate.add_list_measures,
+    spans.add_validate,
+    spans.add_analyze,
+    inference.add_significance,
+    inference.add_confidence,
+    prepare.add_tac,
+    prepare.add_tac15,
+    prepare.add_brat,
+    prepare.add_coref,
+    alternatives.add_select,
+    alternatives.add_to_weak,
+    weighting.add_hierarchy,
+    relations.add_compare,
+    systems.add_compose,
+    systems.add_rank,
+    relations.add_plot,
+)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    top = argparse.ArgumentParser("neleval", description="Evaluate entity linking and coreference")
+    top.add_argument("--verbose", action="store_true", help="say more on stderr")
+    top.add_argument("--quiet", action="store_true", help="say nothing but errors on stderr")
+    commands = top.add_subparsers(dest="command")
+    for add in COMMANDS:
+        add(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit status of one command line."""
+    top = parser()
+    chosen = top.parse_args(arguments)
+    if chosen.command is None:
+        top.print_help()
+        return 0
+    try:
+        out = chosen.run(chosen)
+    except DataError as error:
+        return _refused(error)
+    except UsageError as error:
+        _say(f"error: {error.message}", error.help)
+        return FAILED if isinstance(error, evaluate.Late) else MISUSED
+    except KaratError as error:
+        _say(f"error: {error.message}", error.help)
+        return FAILED
+    except BrokenPipeError:
+        return FAILED
+    except OSError as error:
+        _say(f"error: {error.filename}: {error.strerror}")
+        return FAILED
+    return _written(out)
+
+
+def _written(out: str | None) -> int:
+    """Write the result as UTF-8, whatever the terminal says it is."""
+    if out is None:
+        return 0
+    sys.stdout.flush()
+    try:
+        sys.stdout.buffer.write(f"{out}\n".encode("utf-8", "surrogateescape"))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        return FAILED
+    return 0
+
+
+def _refused(error: DataError) -> int:
+    """Show the problems; a missing file is a failure, everything else wrong data."""
+    for problem in error.problems:
+        if problem.severity == "error":
+            _say(problem.text, problem.help)
+    missing = any(problem.code == "file-missing" for problem in error.problems)
+    return FAILED if missing else MISUSED
+
+
+def _say(text: str, help: str = "") -> None:
+    print(text, file=sys.stderr)
+    if help:
+        print(f"help: {help}", file=sys.stderr)

@@ -1,0 +1,126 @@
+"""compare-measures and plot-systems: how measures relate over systems, as tables and pictures."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+from typing import TYPE_CHECKING, Any
+
+from karat.compat.neleval import pictures
+from karat.compat.neleval.evaluate import Late, add_measures, opened
+from karat.compat.neleval.systems import read_evaluation, wanted
+from karat.errors import UsageError
+from karat.tasks.linking.measures import resolve
+
+if TYPE_CHECKING:
+    from karat.model.pairs import FloatArray
+
+
+def add_compare(commands: Any) -> None:
+    """The command `compare-measures`."""
+    one = commands.add_parser("compare-measures", help="Calculate statistics of measure distribution over systems")
+    one.add_argument("systems", metavar="SYSTEM", nargs="+", help="systems, or evaluations with -e")
+    source = one.add_mutually_exclusive_group(required=True)
+    source.add_argument("-g", "--gold", metavar="FILE", help="gold annotations")
+    source.add_argument("-e", "--evaluation-files", action="store_true", help="SYSTEMs are tables of evaluate")
+    one.add_argument("-f", "--fmt", choices=("tab", "json", "none", "plot"), default="tab")
+    add_measures(one)
+    one.add_argument("-s", "--sort-by", choices=("none", "name", "eigen", "mds"), default="none")
+    pictures.add_picture_flags(one)
+    one.set_defaults(run=_compare)
+
+
+def _scores(chosen: argparse.Namespace) -> tuple[list[str], FloatArray]:
+    """Names of the measures, and (systems, measures) F scores."""
+    import numpy as np
+
+    if chosen.evaluation_files:
+        found = [read_evaluation(path) for path in chosen.systems]
+        shared = [name for name in found[0] if all(name in one for one in found)]
+        names = wanted(chosen.measure, shared)
+        rows = [[one[name][6] for name in names] for one in found]
+    else:
+        measures = resolve(chosen.measure or ["all"])
+        names = [one.name for one in measures]
+        rows = []
+        for path in chosen.systems:
+            counting, _ = opened(chosen.gold, path)
+            rows.append([float(counting.four(one).numbers()["fscore"]) for one in measures])
+    if not names:
+        raise Late("no measure is left to compare")
+    return names, np.array(rows, dtype=np.float64)
+
+
+def _compare(chosen: argparse.Namespace) -> str:
+    names, scores = _scores(chosen)
+    if chosen.sort_by != "none":
+        order = _order(names, scores, chosen.sort_by)
+        names, scores = [names[i] for i in order], scores[:, order]
+    if chosen.fmt == "plot":
+        return pictures.comparison(names, scores, chosen)
+    rows = [_relation(names, scores, a, b) for a, b in itertools.combinations(range(len(names)), 2)]
+    if chosen.fmt == "json":
+        return json.dumps(rows, sort_keys=True, indent=4)
+    if chosen.fmt == "none":
+        return repr(rows)
+    wide = max([len("measure1"), *(len(name) for name in names)])
+    head = ["measure1".ljust(wide), "measure2".ljust(wide), *COLUMNS]
+    lines = ["\t".join(head)]
+    for row in rows:
+        cells = [row["measure1"].ljust(wide), row["measure2"].ljust(wide)]
+        cells += [f"{row[name]:0.3f}".rjust(len(name)) for name in COLUMNS]
+        lines.append("\t".join(cells))
+    return "\n".join(lines)
+
+
+COLUMNS = ("pearson-r", "spearman-r", "kendall-tau", "median-diff", "iqr-ratio")
+
+
+def correlation(kind: str, x: FloatArray, y: FloatArray) -> float:
+    """One correlation, NaN where a side does not vary."""
+    import numpy as np
+    from scipy import stats
+
+    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return float("nan")
+    function = {"pearson-r": stats.pearsonr, "spearman-r": stats.spearmanr, "kendall-tau": stats.kendalltau}[kind]
+    return float(function(x, y)[0])
+
+
+def _relation(names: list[str], scores: FloatArray, a: int, b: int) -> dict[str, Any]:
+    """How two measures relate over the systems."""
+    import numpy as np
+
+    x, y = scores[:, a], scores[:, b]
+    row: dict[str, Any] = {"measure1": names[a], "measure2": names[b]}
+    row |= {kind: correlation(kind, x, y) for kind in COLUMNS[:3]}
+    row["median-diff"] = float(np.median(x) - np.median(y))
+    spread = [float(np.subtract(*np.percentile(v, [75, 25]))) for v in (x, y)]
+    row["iqr-ratio"] = spread[0] / spread[1] if spread[1] else float("nan")
+    return row
+
+
+def _order(names: list[str], scores: FloatArray, by: str) -> list[int]:
+    """The order of the measures: by name, or alike ones together."""
+    import numpy as np
+
+    if by == "name":
+        return sorted(range(len(names)), key=names.__getitem__)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        alike = np.nan_to_num(np.corrcoef(scores.T)) if len(names) > 1 else np.ones((1, 1))
+    if by == "mds":
+        distance = np.square(1 - alike)
+        centre = np.eye(len(names)) - 1 / len(names)
+        alike = -centre @ distance @ centre / 2
+    _, vectors = np.linalg.eigh(alike)
+    order: list[int] = np.argsort(vectors[:, -1], kind="stable").tolist()
+    return order
+
+
+def add_plot(commands: Any) -> None:
+    """The command `plot-systems`."""
+    pictures.add_plot(commands)
+
+
+__all__ = ["UsageError", "add_compare", "add_plot"]

@@ -1,0 +1,204 @@
+"""The curves of a report, each drawn by its kind; an unknown kind is drawn as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from karat.model.report import Curve, Series
+from karat.present.html import svg
+from karat.present.html.markup import Safe, element, joined
+from karat.present.html.scale import spanning, thinned
+from karat.present.html.svg import Frame
+
+COLOURS = 6
+MOST_SERIES = 12
+MOST_BARS = 60
+MOST_DOTS = 400
+SHOWN_NUMBERS = 40
+
+
+def figure(curve: Curve, heading: str) -> Safe:
+    """The picture under its title, with its legend and, folded away, its numbers."""
+    series = [one for one in curve.series if one.x][:MOST_SERIES]
+    if not series:
+        return Safe("")
+    draw = KINDS.get(curve.kind, _lines)
+    kept = Curve(name=curve.name, title=curve.title, x=curve.x, y=curve.y, series=series)
+    hidden = len(curve.series) - len(series)
+    note = curve.note + (f" {hidden} more series are in the JSON." if hidden else "")
+    return element(
+        "figure",
+        element("figcaption", element(heading, curve.title), element("p", note) if note else None),
+        draw(kept),
+        _legend(series) if len(series) > 1 else None,
+        _numbers(kept),
+        class_=f"curve {curve.kind}" if curve.kind in KINDS else "curve",
+    )
+
+
+def _reliability(curve: Curve) -> Safe:
+    """Confidence against accuracy: the diagonal is perfect, dots are as large as their bins."""
+    frame = Frame(curve.x, curve.y)
+    x, y = frame.x, frame.y
+    marks = [svg.path([(x(0), y(0)), (x(1), y(1))], "diagonal", "perfectly calibrated")]
+    for at, series in enumerate(curve.series):
+        sizes = series.size or [1.0] * len(series.x)
+        most, total = max(sizes) or 1.0, sum(sizes) or 1.0
+        kind = _colour(at)
+        for a, b, size in list(zip(series.x, series.y, sizes, strict=True))[:MOST_DOTS]:
+            told = f"{curve.x} {a:.3f}, {curve.y} {b:.3f}, {size / total:.1%} of the items"
+            marks.append(svg.path([(x(a), y(a)), (x(a), y(b))], "gap", told))
+            marks.append(_dot(x(a), y(b), 3 + 9 * (size / most) ** 0.5, kind, told))
+    return frame.around(_told(curve), *marks)
+
+
+def _lines(curve: Curve) -> Safe:
+    """A line a series."""
+    return _drawn(curve, step=False)
+
+
+def _steps(curve: Curve) -> Safe:
+    """A line a series that keeps its height until the next point."""
+    return _drawn(curve, step=True)
+
+
+def _drawn(curve: Curve, step: bool) -> Safe:
+    frame = _frame(curve)
+    marks = []
+    for at, series in enumerate(curve.series):
+        xs, ys = thinned(series.x, series.y)
+        points = [(frame.x(a), frame.y(b)) for a, b in zip(xs, ys, strict=True)]
+        if step:
+            points = _stairs(points)
+        if len(points) == 1:
+            marks.append(_dot(*points[0], 5, _colour(at), series.name))
+        marks.append(svg.path(points, f"line {_colour(at)}", series.name))
+    return frame.around(_told(curve), *marks)
+
+
+def _dots(curve: Curve) -> Safe:
+    """A dot a point, as large as its weight where there is one."""
+    frame = _frame(curve)
+    marks = []
+    for at, series in enumerate(curve.series):
+        most = max(series.size, default=0.0) or 1.0
+        for i, (a, b) in enumerate(list(zip(series.x, series.y, strict=True))[:MOST_DOTS]):
+            radius = 3 + 7 * (series.size[i] / most) ** 0.5 if series.size else 5
+            told = f"{series.name}: {curve.x} {a:.4g}, {curve.y} {b:.4g}"
+            marks.append(_dot(frame.x(a), frame.y(b), radius, _colour(at), told))
+    return frame.around(_told(curve), *marks)
+
+
+def _bars(curve: Curve) -> Safe:
+    """Bars next to each other, one of each series a place."""
+    first = curve.series[0]
+    places = sorted({a for series in curve.series for a in series.x})[:MOST_BARS]
+    gap = min((b - a for a, b in zip(places, places[1:], strict=False)), default=1.0)
+    tallest = max((b for series in curve.series for b in series.y), default=1.0)
+    low, high = places[0] - gap / 2, places[-1] + gap / 2
+    frame = Frame(curve.x, curve.y, (low, high), (0.0, 1.06 * tallest or 1.0))
+    wide = (frame.x(first.x[0] + gap / 2) - frame.x(first.x[0] - gap / 2)) * 0.86
+    each = wide / len(curve.series)
+    marks = []
+    for at, series in enumerate(curve.series):
+        for a, b in zip(series.x, series.y, strict=True):
+            if a not in places:
+                continue
+            told = f"{series.name}: {curve.x} {a:.4g}, {curve.y} {b:.4g}"
+            left, top = frame.x(a) - wide / 2 + at * each, frame.y(b)
+            marks.append(_bar(left, top, each, frame.y(0) - top, _colour(at), told))
+    return frame.around(_told(curve), *marks)
+
+
+def _frame(curve: Curve) -> Frame:
+    """Axes from 0 to 1 where all values lie there, else around the values."""
+    xs = [a for series in curve.series for a in series.x]
+    ys = [b for series in curve.series for b in series.y]
+    return Frame(curve.x, curve.y, _range(xs), _range(ys))
+
+
+def _range(values: Sequence[float]) -> tuple[float, float]:
+    low, high = min(values), max(values)
+    if low >= 0 and high <= 1:
+        return 0.0, 1.0
+    if low >= 0 and high <= 100:
+        return 0.0, 100.0 if high > 50 else spanning([0, high])[1]
+    return spanning(values)
+
+
+def _stairs(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    stairs = list(points[:1])
+    for (_, before), (x, y) in zip(points, points[1:], strict=False):
+        stairs += [(x, before), (x, y)]
+    return stairs
+
+
+def _dot(x: float, y: float, radius: float, kind: str, told: str) -> Safe:
+    return element(
+        "circle", element("title", told), cx=x, cy=y, r=radius, class_=f"mark {kind}"
+    )
+
+
+def _bar(x: float, y: float, width: float, height: float, kind: str, told: str) -> Safe:
+    title = element("title", told)
+    return element("rect", title, x=x, y=y, width=width, height=height, class_=f"mark {kind}")
+
+
+def _colour(at: int) -> str:
+    return f"s{at % COLOURS + 1}"
+
+
+def _told(curve: Curve) -> str:
+    """What a screen reader says of the picture."""
+    names = ", ".join(series.name for series in curve.series)
+    return f"{curve.title}: {curve.y} against {curve.x} for {names}"
+
+
+def _legend(series: Sequence[Series]) -> Safe:
+    def line(at: int, one: Series) -> Safe:
+        key = element(
+            "svg",
+            element("line", x1=1, x2=21, y1=6, y2=6, class_=f"line {_colour(at)}"),
+            width=22,
+            height=12,
+            aria_hidden="true",
+        )
+        return element("li", key, " ", one.name)
+
+    return element("ul", [line(at, one) for at, one in enumerate(series)], class_="legend")
+
+
+def _numbers(curve: Curve) -> Safe:
+    """The points as a table: the picture for those who do not see it."""
+    blocks = []
+    for series in curve.series:
+        xs, ys = thinned(series.x, series.y, SHOWN_NUMBERS)
+        body = [
+            element("tr", element("td", f"{a:.4g}"), element("td", f"{b:.4g}"))
+            for a, b in zip(xs, ys, strict=True)
+        ]
+        head = element("tr", element("th", curve.x, scope="col"), element("th", curve.y, scope="col"))
+        blocks.append(
+            element(
+                "table",
+                element("caption", series.name),
+                element("thead", head),
+                element("tbody", body),
+                class_="numbers",
+            )
+        )
+    inside = element("div", joined(blocks), class_="side-by-side")
+    return element("details", element("summary", f"The numbers of “{curve.title}”"), inside)
+
+
+KINDS: dict[str, Callable[[Curve], Safe]] = {
+    "reliability": _reliability,
+    "line": _lines,
+    "pr": _steps,
+    "step": _steps,
+    "histogram": _bars,
+    "bars": _bars,
+    "scatter": _dots,
+    "points": _dots,
+}
+"""Kind of a curve -> what draws it."""

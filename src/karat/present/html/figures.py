@@ -1,0 +1,78 @@
+"""Numbers as the page writes them, the same digits as on the terminal."""
+
+from __future__ import annotations
+
+from karat.model.report import Report, Score
+from karat.present.numbers import count, decimals, fixed, plural
+from karat.present.numbers import interval as between
+from karat.present.style import Style
+
+STYLE = Style(unicode=True)
+SIGNIFICANT = 0.05
+
+RANGES = {"fraction": (0.0, 1.0), "percent": (0.0, 100.0), "signed": (-1.0, 1.0)}
+"""Scale of a metric -> the whole axis on which its interval is drawn."""
+
+
+def value_of(scale: str, value: float | None, low: float | None, high: float | None) -> str:
+    """The value with the digits that its interval supports, a dash where it is undefined."""
+    return fixed(value, decimals(scale, value, low, high), STYLE)
+
+
+def interval_of(scale: str, value: float | None, low: float | None, high: float | None) -> str:
+    """`0.79 – 0.86`, empty where there is none."""
+    return between(low, high, decimals(scale, value, low, high), STYLE)
+
+
+def signed(scale: str, value: float | None, low: float | None, high: float | None) -> str:
+    """A difference with its sign; empty where there is none."""
+    return "" if value is None else fixed(value, decimals(scale, value, low, high), STYLE, True)
+
+
+def whole(value: int | None) -> str:
+    """A count with its thousands set apart."""
+    return "" if value is None else count(value, STYLE)
+
+
+def chance(p: float | None) -> str:
+    """A p value or its like: two digits, and `< 0.001` below that."""
+    if p is None:
+        return ""
+    return "< 0.001" if p < 0.001 else f"{p:.2g}" if p < 0.1 else f"{p:.2f}"
+
+
+def size(report: Report) -> str:
+    """`200 texts in 61 conversations`."""
+    said = f"{whole(report.n)} {plural(report.item, report.n)}"
+    if report.clusters is not None:
+        unit = report.unit.rpartition(".")[2]
+        unit = "cluster" if unit in ("", "item", report.item) else unit
+        said += f" in {whole(report.clusters)} {plural(unit, report.clusters)}"
+    return said
+
+
+def good(difference: float | None, better: str) -> bool | None:
+    """Whether a difference is good news; None where it is none or the metric has no direction."""
+    if not difference or better not in ("higher", "lower"):
+        return None
+    return (difference > 0) == (better == "higher")
+
+
+def meaning(difference: float | None, better: str, sure: bool) -> str:
+    """The class of a mark: good, bad, or nothing while it is not sure."""
+    said = good(difference, better) if sure else None
+    return "" if said is None else "good" if said else "bad"
+
+
+def main_scores(scores: list[Score], most: int = 12) -> list[Score]:
+    """The scores a short table shows."""
+    return [s for s in scores if s.main] or scores[:most]
+
+
+def badness(value: float | None, score: Score) -> tuple[bool, float]:
+    """Sorts worst first, undefined last."""
+    if value is None:
+        return True, 0.0
+    if score.better == "near":
+        return False, -abs(value - (score.near or 0.0))
+    return False, -value if score.better == "lower" else value

@@ -1,0 +1,97 @@
+"""The scores with their intervals, drawn in the row on the axis of their scale."""
+
+from __future__ import annotations
+
+from karat.model.report import Report, Score
+from karat.present.html import svg
+from karat.present.html.figures import RANGES, interval_of, main_scores, value_of, whole
+from karat.present.html.markup import Content, Safe, element, joined
+from karat.present.html.scale import Scale
+from karat.present.html.sheet import Cell, Column, sheet
+from karat.present.numbers import fixed, interval_title
+from karat.present.html.figures import STYLE
+
+MOST_ROWS = 200
+BAR = 168
+
+
+def score_section(report: Report, heading: str) -> Safe:
+    """The main scores; all of them folded below."""
+    if not report.scores:
+        return Safe("")
+    main = main_scores(report.scores)
+    rest = len(report.scores) - len(main)
+    title = element(heading, "Scores")
+    if not rest:
+        return joined(title, score_table(report, main, "Scores"))
+    shown = report.scores[:MOST_ROWS]
+    word = f"All {whole(len(report.scores))} scores"
+    if len(shown) < len(report.scores):
+        word = f"The first {MOST_ROWS} of {whole(len(report.scores))} scores; the file has all"
+    folded = element("details", element("summary", word), score_table(report, shown, word))
+    return joined(title, score_table(report, main, "Main scores"), folded)
+
+
+def score_table(report: Report, scores: list[Score], caption: str) -> Safe:
+    """A row a score: value, interval, its picture, and what stands behind it."""
+    clustered = any(s.clusters is not None for s in scores)
+    columns = [
+        Column("score"),
+        Column("value", numeric=True),
+        Column(interval_title(report.level), numeric=True, extra=True),
+        Column("", sortable=False),
+        Column("n", numeric=True),
+    ]
+    if clustered:
+        columns += [
+            Column("clusters", numeric=True, extra=True),
+            Column("design effect", numeric=True, extra=True),
+        ]
+    rows = [_row(score, clustered) for score in scores]
+    return sheet(caption, columns, rows)
+
+
+def _row(score: Score, clustered: bool) -> list[Cell | Content]:
+    value = value_of(score.scale, score.value, score.low, score.high)
+    span = interval_of(score.scale, score.value, score.low, score.high)
+    remark = _remark(score)
+    row: list[Cell | Content] = [
+        Cell(joined(score.name, element("small", remark, class_="remark") if remark else "")),
+        Cell(element("strong", value), score.value),
+        Cell(span, score.low),
+        score_bar(score),
+        Cell(whole(score.n), score.n),
+    ]
+    if clustered:
+        effect = score.design_effect
+        row += [
+            Cell(whole(score.clusters), score.clusters),
+            Cell("" if effect is None else fixed(effect, 2, STYLE), effect),
+        ]
+    return row
+
+
+def score_bar(score: Score) -> Safe:
+    """The interval on the whole axis of its scale; nothing where the scale has no end."""
+    if score.value is None or score.scale not in RANGES:
+        return Safe("")
+    value = value_of(score.scale, score.value, score.low, score.high)
+    span = interval_of(score.scale, score.value, score.low, score.high)
+    label = f"{score.name} {value}" + (f", interval {span}" if span else "")
+    scale = Scale(*RANGES[score.scale], 6, BAR - 6)
+    return svg.interval(score.value, score.low, score.high, scale, label)
+
+
+def _remark(score: Score) -> str:
+    """Why there is no value or no interval, and what chance alone gives."""
+    if score.value is None:
+        return score.reason
+    parts = [score.no_interval] if score.low is None else []
+    if score.chance is not None:
+        shown = fixed(score.chance, 3, STYLE)
+        parts.append(f"a perfectly calibrated model of this size gets {shown} by chance")
+    if score.better == "near" and score.near is not None:
+        parts.append(f"best near {score.near:g}")
+    elif score.better == "lower":
+        parts.append("lower is better")
+    return "; ".join(part for part in parts if part)

@@ -1,0 +1,109 @@
+"""Slices as a forest plot, worst first: a table whose rows hold their own piece of the picture."""
+
+from __future__ import annotations
+
+from karat.model.report import Report, Score, Slice, SliceScore
+from karat.present.html import svg
+from karat.present.html.figures import (
+    SIGNIFICANT,
+    badness,
+    chance,
+    interval_of,
+    main_scores,
+    meaning,
+    signed,
+    value_of,
+    whole,
+)
+from karat.present.html.markup import Content, Safe, element, joined
+from karat.present.html.scale import Scale, spanning, ticks
+from karat.present.html.sheet import Cell, Column, sheet
+from karat.present.terminal import headline
+
+MOST_SLICES = 60
+MOST_METRICS = 8
+WIDTH = 260
+
+Found = tuple[Slice, SliceScore]
+
+
+def slice_section(report: Report, heading: str) -> Safe:
+    """The headline score in every slice; the other main scores folded below."""
+    first = headline(report)
+    if first is None or not report.slices:
+        return Safe("")
+    others = [s for s in main_scores(report.scores) if s.name != first.name][:MOST_METRICS]
+    note = (
+        "Each dot is the score in one slice with its interval; the upright line is the score of "
+        "all the data. Coloured and starred: surely different from the rest, all slices taken "
+        f"together (q < {SIGNIFICANT})."
+    )
+    folded = [
+        element("details", element("summary", f"Slices by {score.name}"), forest(report, score))
+        for score in others
+        if _found(report, score)
+    ]
+    title = element(heading, f"Slices by {first.name}, worst first")
+    return joined(title, element("p", note, class_="note"), forest(report, first), folded)
+
+
+def forest(report: Report, score: Score) -> Safe:
+    """One score in every slice."""
+    found = sorted(_found(report, score), key=lambda pair: badness(pair[1].value, score))
+    shown = found[:MOST_SLICES]
+    values = [v for _, one in shown for v in (one.value, one.low, one.high)]
+    low, high = spanning([*values, score.value])
+    scale = Scale(low, high, 10, WIDTH - 10)
+    fields = len({piece.field for piece, _ in found}) > 1
+    name = "slice" if fields else next((piece.field for piece, _ in found), "slice")
+    columns = [
+        Column(name),
+        Column(score.name, numeric=True),
+        Column("interval", numeric=True, extra=True),
+        Column("", sortable=False),
+        Column("n", numeric=True, extra=True),
+        Column("to the rest", numeric=True),
+        Column("q", numeric=True, extra=True),
+    ]
+    rows = [_row(piece, one, score, scale, fields) for piece, one in shown]
+    foot: list[Content] = ["", "", "", _axis(scale), "", "", ""]
+    table = sheet(f"Slices by {score.name}", columns, rows, foot=foot, kind="forest")
+    more = len(found) - len(shown)
+    return joined(table, element("p", f"and {more} more in the file", class_="note") if more else "")
+
+
+def _found(report: Report, score: Score) -> list[Found]:
+    return [
+        (piece, one) for piece in report.slices for one in piece.scores if one.name == score.name
+    ]
+
+
+def _row(
+    piece: Slice, one: SliceScore, score: Score, scale: Scale, fields: bool
+) -> list[Cell | Content]:
+    value = value_of(score.scale, one.value, one.low, one.high)
+    span = interval_of(score.scale, one.value, one.low, one.high)
+    gap = signed(score.scale, one.difference, one.difference_low, one.difference_high)
+    sure = one.q is not None and one.q < SIGNIFICANT
+    kind = meaning(one.difference, score.better, sure)
+    level = joined(element("span", f"{piece.field} = ", class_="dim") if fields else "", piece.level)
+    picture: Content = element("small", one.reason, class_="remark")
+    if one.value is not None:
+        label = f"{piece.field} {piece.level}: {value}" + (f", interval {span}" if span else "")
+        picture = svg.interval(
+            one.value, one.low, one.high, scale, label, reference=score.value, meaning=kind
+        )
+    return [
+        Cell(level, piece.level),
+        Cell(element("strong", value), one.value),
+        Cell(span, one.low),
+        picture,
+        Cell(whole(piece.n), piece.n),
+        Cell(gap + (" *" if sure else ""), one.difference, kind),
+        Cell(chance(one.q), one.q),
+    ]
+
+
+def _axis(scale: Scale) -> Safe:
+    places = ticks(scale.low, scale.high, 5)
+    return svg.axis(scale, [f"{place:g}" for place in places], places)

@@ -1,0 +1,130 @@
+"""Pictures out of lines and dots: an interval on its axis, and the frame that curves are drawn in.
+
+Colours come from classes, so that one picture serves the page by day and by night and on paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from karat.present.html.markup import Safe, element, joined, number
+from karat.present.html.scale import Scale, ticks
+
+ROW = 24
+"""Height of a picture that stands in the row of a table."""
+
+WIDE, HIGH = 520, 340
+LEFT, RIGHT, TOP, BOTTOM = 54, 14, 12, 46
+
+
+def picture(width: float, height: float, label: str, *marks: Safe, kind: str = "") -> Safe:
+    """A picture with its description, which screen readers read instead of the marks."""
+    return element(
+        "svg",
+        element("title", label),
+        marks,
+        role="img",
+        aria_label=label,
+        viewBox=f"0 0 {number(width)} {number(height)}",
+        width=width,
+        height=height,
+        class_=f"picture {kind}".strip(),
+    )
+
+
+def interval(
+    value: float,
+    low: float | None,
+    high: float | None,
+    scale: Scale,
+    label: str,
+    *,
+    reference: float | None = None,
+    meaning: str = "",
+) -> Safe:
+    """A dot with its interval on a line of its own, and where the reference lies."""
+    middle = ROW / 2
+    marks = []
+    if reference is not None:
+        at = scale(reference)
+        marks.append(element("line", x1=at, x2=at, y1=0, y2=ROW, class_="reference"))
+    else:
+        marks.append(_across(scale.start, scale.end, middle, "track"))
+    if low is not None and high is not None:
+        marks.append(_across(scale(low), scale(high), middle, f"whisker {meaning}".strip()))
+    marks.append(
+        element("circle", cx=scale(value), cy=middle, r=4.5, class_=f"dot {meaning}".strip())
+    )
+    return picture(scale.end + scale.start, ROW, label, *marks, kind="row")
+
+
+def axis(scale: Scale, shown: Sequence[str], places: Sequence[float]) -> Safe:
+    """The numbers below a column of intervals."""
+    marks = [_across(scale.start, scale.end, 1, "rule")]
+    for place, word in zip(places, shown, strict=True):
+        at = scale(place)
+        marks.append(element("line", x1=at, x2=at, y1=1, y2=5, class_="rule"))
+        marks.append(element("text", word, x=at, y=17, text_anchor="middle"))
+    wide = scale.end + scale.start
+    return picture(wide, ROW, f"axis from {shown[0]} to {shown[-1]}", *marks, kind="row")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The axes of a curve: what the two directions are called and which values they span."""
+
+    x_label: str
+    y_label: str
+    x_range: tuple[float, float] = (0.0, 1.0)
+    y_range: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def x(self) -> Scale:
+        """Across, from left to right."""
+        return Scale(*self.x_range, LEFT, WIDE - RIGHT)
+
+    @property
+    def y(self) -> Scale:
+        """Up, from the bottom."""
+        return Scale(*self.y_range, HIGH - BOTTOM, TOP)
+
+    def around(self, label: str, *marks: Safe) -> Safe:
+        """The picture: grid, axes with numbers and names, and the marks on top."""
+        return picture(WIDE, HIGH, label, self._grid(), self._names(), *marks, kind="chart")
+
+    def _grid(self) -> Safe:
+        parts = []
+        for value in ticks(*self.x_range):
+            at = self.x(value)
+            parts.append(element("line", x1=at, x2=at, y1=TOP, y2=HIGH - BOTTOM, class_="grid"))
+            parts.append(
+                element("text", f"{value:g}", x=at, y=HIGH - BOTTOM + 16, text_anchor="middle")
+            )
+        for value in ticks(*self.y_range):
+            at = self.y(value)
+            parts.append(_across(LEFT, WIDE - RIGHT, at, "grid"))
+            parts.append(element("text", f"{value:g}", x=LEFT - 7, y=at + 4, text_anchor="end"))
+        return joined(parts)
+
+    def _names(self) -> Safe:
+        middle = (TOP + HIGH - BOTTOM) / 2
+        across = element(
+            "text", self.x_label, x=(LEFT + WIDE - RIGHT) / 2, y=HIGH - 8, text_anchor="middle"
+        )
+        turn = f"translate(14 {number(middle)}) rotate(-90)"
+        return joined(
+            across, element("text", self.y_label, transform=turn, text_anchor="middle")
+        )
+
+
+def path(points: Sequence[tuple[float, float]], kind: str, title: str) -> Safe:
+    """A line through the points, in pixels; hovering tells its title."""
+    if not points:
+        return Safe("")
+    way = "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points)
+    return element("path", element("title", title), d=way, class_=kind)
+
+
+def _across(start: float, end: float, height: float, kind: str) -> Safe:
+    return element("line", x1=start, x2=end, y1=height, y2=height, class_=kind)

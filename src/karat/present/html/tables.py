@@ -1,0 +1,86 @@
+"""The task's own tables, each drawn by its kind; an unknown kind is drawn as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from karat.model.report import Table
+from karat.present.html.confusion import matrix
+from karat.present.html.figures import STYLE, whole
+from karat.present.html.markup import Content, Safe, element, joined
+from karat.present.html.sheet import Cell, Column, sheet
+from karat.present.numbers import fixed
+
+MOST_ROWS = 200
+BAR = 90
+
+
+def drawn(table: Table, heading: str) -> Safe:
+    """The table under its title."""
+    if not table.rows:
+        return Safe("")
+    draw = KINDS.get(table.kind, _plain)
+    note = element("p", table.note, class_="note") if table.note else None
+    return element("section", element(heading, table.title), draw(table), note, class_="view")
+
+
+def _plain(table: Table) -> Safe:
+    """Rows as they are."""
+    return _sheet(table, bars=False)
+
+
+def _classes(table: Table) -> Safe:
+    """Rows as they are, with a bar below every share."""
+    return _sheet(table, bars=True)
+
+
+def _sheet(table: Table, bars: bool) -> Safe:
+    columns = [
+        Column(name, numeric=not any(isinstance(row[at], str) for row in table.rows))
+        for at, name in enumerate(table.columns)
+    ]
+    rows = [[_cell(value, bars) for value in row] for row in table.rows[:MOST_ROWS]]
+    more = len(table.rows) - len(rows)
+    rest = element("p", f"and {whole(more)} more in the file", class_="note") if more else None
+    return joined(sheet(table.title, columns, rows), rest)
+
+
+def _cell(value: Any, bars: bool) -> Cell | Content:
+    if value is None:
+        return Cell(STYLE.undefined, "")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return Cell(whole(value), value)
+    if isinstance(value, float):
+        shown = fixed(value, 0 if abs(value) >= 1e6 else 4, STYLE)
+        if bars and 0 <= value <= 1:
+            return Cell(joined(shown, _bar(value)), value)
+        return Cell(shown, value)
+    if isinstance(value, list | tuple):
+        return ", ".join(str(one) for one in value)
+    return str(value)
+
+
+def _bar(share: float) -> Safe:
+    """A share as a line below its number; the number says it, so readers may skip it."""
+    return element(
+        "svg",
+        element("rect", x=0, y=0, width=BAR, height=4, class_="track-box"),
+        element("rect", x=0, y=0, width=BAR * share, height=4, class_="mark s1"),
+        viewBox=f"0 0 {BAR} 4",
+        width=BAR,
+        height=4,
+        class_="share",
+        aria_hidden="true",
+    )
+
+
+KINDS: dict[str, Callable[[Table], Safe]] = {
+    "plain": _plain,
+    "classes": _classes,
+    "confusion": matrix,
+    "confusions": _plain,
+}
+"""Kind of a table -> what draws it."""

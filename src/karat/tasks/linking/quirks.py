@@ -1,0 +1,35 @@
+"""What neleval does to mentions without candidate in B-cubed; only its own command line asks for it.
+
+A key that the other side lacks is compared with the cluster of that side's mentions without
+candidate, where the other side has the span under another entity or type. The right share is 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from karat.model.pairs import FloatArray, IntArray
+from karat.tasks.linking.clusters import Clustering, Crossing, summed_reals
+
+
+def borrowed(
+    crossing: Crossing, has_span: IntArray, bare: IntArray
+) -> FloatArray:
+    """What gold items gain, by group. `has_span` lists items whose span the system has; `bare` items
+    of system mentions without candidate."""
+    gold, system = crossing.gold, crossing.system
+    nothing = np.zeros(crossing.groups)
+    bare = bare[system.present[bare]] if len(bare) else bare
+    lacking = has_span[gold.present[has_span] & ~system.present[has_span]]
+    if not len(bare) or not len(lacking):
+        return nothing
+    cluster = np.full(crossing.groups, -1, dtype=np.int64)
+    cluster[_group(system, bare)] = system.last[bare]
+    group = _group(gold, lacking)
+    lacking, group = lacking[cluster[group] >= 0], group[cluster[group] >= 0]
+    g = gold.last[lacking]
+    return summed_reals(group, crossing.count(g, cluster[group]) / gold.size[g], crossing.groups)
+
+
+def _group(side: Clustering, items: IntArray) -> IntArray:
+    return side.group[side.last[items]]

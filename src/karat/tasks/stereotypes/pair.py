@@ -1,0 +1,316 @@
+"""Both sides put together: every example with the scores of its candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from karat.model.pairs import Facet, FloatArray, Pairs
+from karat.model.problem import Problems
+from karat.model.task import Card, Request
+from karat.read.fields import Column, crossed, factors
+from karat.tasks.stereotypes import SECTIONS, language
+from karat.tasks.stereotypes.examples import Examples, Preferences, StereoPairs, Terms, chosen, encoded
+from karat.tasks.stereotypes.formats import PAIRS, read_sheets
+from karat.tasks.stereotypes.records import CANDIDATES, DOMAINS, LABELS, Sheet, check_sheet
+from karat.tasks.stereotypes.scores import FLAT, Scores, read_scores
+from karat.tasks.stereotypes.sentences import check_pairs, computed
+
+SHOWN = 3
+"""How many ids a summary names."""
+
+
+def read(card: Card, request: Request, problems: Problems) -> StereoPairs | None:
+    """The pairs of a request, None where there is nothing sound to pair."""
+    asked = [name for by in request.by for name in factors(by)]
+    asked += [name for name in (request.cluster, request.weights) if name]
+    sheets = _wanted(read_sheets(request, _decoded(card, asked), problems), request, problems)
+    scores = None
+    if request.predictions:
+        scores = read_scores(request.predictions[0], problems)
+    elif request.purpose == "score":
+        text = "there are no predictions to score"
+        help = "give DATA and PREDICTIONS; the data may also be named by --intrasentence-df-file"
+        name = request.gold[0].name if request.gold else None
+        problems.add("prediction-missing", text, file=name, help=help)
+    sound = all([check_sheet(s, problems) if s.section != PAIRS else check_pairs(s, problems) for s in sheets])
+    if scores is not None:
+        _warn_of_language(sheets, scores, problems)
+        sheets = _with_scores(sheets, scores, request, problems)
+    if not sound or scores is None or not sheets or problems.errors:
+        return None
+    pairs = _paired(sheets, scores, request, problems)
+    if problems.errors:
+        return None
+    return _selected(card, request, pairs, problems)
+
+
+def _decoded(card: Card, asked: Sequence[str]) -> list[str]:
+    """The columns to decode beside the usual ones."""
+    found = [name for name in asked if name not in card.computed]
+    if "agreement" in asked:
+        found += [f"c{i}_labels" for i in CANDIDATES]
+    return found
+
+
+def _wanted(sheets: list[Sheet], request: Request, problems: Problems) -> list[Sheet]:
+    """The sheets that are not skipped, intrasentence first; a section in two files is an error."""
+    kept = [s for s in sheets if not request.options.get(f"skip_{s.section}")]
+    for section in (*SECTIONS, PAIRS):
+        files = [s.file for s in kept if s.section == section]
+        if len(files) > 1:
+            text = f"there are {len(files)} files of {section} data: {', '.join(files)}"
+            problems.add("section-repeated", text, file=files[-1])
+    if sheets and not kept:
+        problems.add("nothing-to-score", "every section of the data is skipped", file=sheets[0].file)
+    if len({s.section == PAIRS for s in kept}) > 1:
+        text = "candidates and pairs of sentences cannot be scored together"
+        problems.add("section-mixed", text, file=kept[-1].file)
+    order = (*SECTIONS, PAIRS)
+    return sorted(kept, key=lambda s: order.index(s.section))
+
+
+def _with_scores(
+    sheets: list[Sheet], scores: Scores, request: Request, problems: Problems
+) -> list[Sheet]:
+    """The sheets whose section has scores at all."""
+    kept = []
+    for sheet in sheets:
+        if sheet.section == PAIRS or scores.of(sheet.section) is not None:
+            kept.append(sheet)
+        elif request.options.get("missing") == "skip":
+            text = f"there are no {sheet.section} scores; that test is left out"
+            problems.add("section-missing", text, file=scores.file, severity="warning")
+        else:
+            text = f"there are no {sheet.section} scores for {sheet.file}"
+            word = f"--skip-{sheet.section} leaves that test out"
+            problems.add("section-missing", text, file=scores.file, key=sheet.section, help=word)
+    for section in scores.sections:
+        if section != FLAT and not any(s.section == section for s in sheets):
+            if not request.options.get(f"skip_{section}"):
+                text = f"the {section} scores are not used: there is no {section} data"
+                problems.add("section-unused", text, file=scores.file, severity="note")
+    return kept
+
+
+def _paired(
+    sheets: Sequence[Sheet], scores: Scores, request: Request, problems: Problems
+) -> StereoPairs:
+    """All examples in the order of the sheets. An example without all its scores is a problem."""
+    known = scores.everything()
+    matrices, ids, used = [], [], 0
+    for sheet in sheets:
+        candidates = _candidates(sheet)
+        flat = [one for three in candidates for one in three]
+        values = [known.get(one) for one in flat]
+        lost = [i for i, value in enumerate(values) if value is None]
+        used += len(flat) - len(lost)
+        if lost:
+            _report_missing(sheet, scores, flat, lost, len(candidates[0]), request, problems)
+        found: list[float] = [np.nan if value is None else value for value in values]
+        matrices.append(np.array(found, dtype=np.float64).reshape(sheet.n, -1))
+        ids += _names(sheet)
+    matrix = np.concatenate(matrices)
+    _report_extra(sheets, scores, used, problems)
+    pairs = _pairs(sheets, ids, matrix)
+    whole = np.flatnonzero(~np.isnan(matrix).any(axis=1))
+    if len(whole) == pairs.n or problems.errors:
+        return pairs
+    if not len(whole):
+        problems.add("prediction-missing", "no example has all its scores", file=scores.file)
+    remark = f"{pairs.n - len(whole):,} of {pairs.n:,} examples were skipped: a score is missing"
+    kept = chosen(pairs, whole)
+    return replace(kept, gold=replace(kept.gold, remarks=(remark,)))
+
+
+def _candidates(sheet: Sheet) -> list[tuple[str, ...]]:
+    """The ids of each example's candidates: stereotype, anti-stereotype, unrelated."""
+    if sheet.section == PAIRS:
+        return [(f"{name}:more", f"{name}:less") for name in _names(sheet)]
+    code = {label: i for i, label in enumerate(LABELS)}
+    labels = [list(map(code.__getitem__, sheet.columns[f"c{i}_gold_label"])) for i in CANDIDATES]
+    order = np.argsort(np.array(labels), axis=0)
+    ids = np.array([sheet.columns[f"c{i}_id"] for i in CANDIDATES], dtype=object)
+    return list(zip(*np.take_along_axis(ids, order, axis=0).tolist(), strict=True))
+
+
+def _names(sheet: Sheet) -> list[str]:
+    """The ids of the examples; pairs may be known by their number only."""
+    column = sheet.columns.get("id") or sheet.columns.get("")
+    return [str(i) for i in range(sheet.n)] if column is None else [str(one) for one in column]
+
+
+def _report_missing(
+    sheet: Sheet,
+    scores: Scores,
+    flat: Sequence[str],
+    lost: Sequence[int],
+    kinds: int,
+    request: Request,
+    problems: Problems,
+) -> None:
+    """Say which candidates have no score, and why that may be."""
+    skip = request.options.get("missing") == "skip"
+    share = len(lost) / len(flat)
+    help = "--missing skip leaves such examples out and says so"
+    if share > 0.5:
+        help = "are these the predictions for this data? " + help
+    for i in lost:
+        text = f"candidate {flat[i]!r} of {sheet.file} has no score"
+        key = _names(sheet)[i // kinds] if len(lost) <= 50 else None
+        said = f"{text} (example {key})" if key else text
+        problems.add(
+            "prediction-missing",
+            said,
+            file=scores.file,
+            key=sheet.section if sheet.section != PAIRS else None,
+            help=help if not skip else "",
+            severity="warning" if skip else "error",
+        )
+
+
+def _report_extra(
+    sheets: Sequence[Sheet], scores: Scores, used: int, problems: Problems
+) -> None:
+    """Warn of scores that belong to no candidate: the data may be another language's."""
+    sections = {sheet.section for sheet in sheets}
+    given: dict[str, float] = {}
+    for section, part in scores.sections.items():
+        if section in sections or (section == FLAT and len(sections) > 1):
+            given |= part
+    if len(given) <= used:
+        return
+    there = {one for sheet in sheets for three in _candidates(sheet) for one in three}
+    extra = [one for one in given if one not in there]
+    if not extra:
+        return
+    named = ", ".join(extra[:SHOWN]) + (", ..." if len(extra) > SHOWN else "")
+    text = f"{len(extra):,} scores belong to no candidate of the data ({named})"
+    help = "all languages share their ids: were these scores made with other data?"
+    problems.add("prediction-extra", text, file=scores.file, help=help, severity="warning")
+
+
+def _warn_of_language(sheets: Sequence[Sheet], scores: Scores, problems: Problems) -> None:
+    """Warn where names and texts do not agree on one language."""
+    told = language.of_name(scores.file)
+    seen: dict[str, str] = {}
+    for sheet in sheets:
+        if sheet.section == PAIRS or "c1_sentence" not in sheet.columns:
+            continue
+        texts = [str(text) for text in sheet.columns["c1_sentence"]]
+        named, spoken = language.of_name(sheet.file), language.of_texts(texts)
+        if named and spoken and named != spoken:
+            text = f"the name says {named} but the sentences look like {spoken}"
+            problems.add("language-name", text, file=sheet.file, severity="warning")
+        data = spoken or named
+        if data:
+            seen[sheet.file] = data
+        if told and data and told != data:
+            text = f"the name says {told} but {sheet.file} is in {data}"
+            help = "all languages share their ids, so nothing else tells a mix-up"
+            problems.add(
+                "language-mismatch", text, file=scores.file, help=help, severity="warning"
+            )
+    if len(set(seen.values())) > 1:
+        text = f"the data files are in {' and '.join(sorted(set(seen.values())))}"
+        problems.add("language-mixed", text, file=next(iter(seen)), severity="warning")
+
+
+def _target_column(sheet: Sheet) -> str | None:
+    """The column of the terms: the English ones of a translation.
+
+    A name that says English decides, as in the original; else the data does.
+    """
+    if sheet.section == PAIRS:
+        return None
+    if language.of_name(sheet.file) == "en" and "target" in sheet.columns:
+        return "target"
+    original = sheet.columns.get("target_original")
+    known = original is not None and all(isinstance(one, str) for one in original)
+    return "target_original" if known else "target"
+
+
+def _pairs(sheets: Sequence[Sheet], ids: list[str], matrix: FloatArray) -> StereoPairs:
+    """The columns of all sheets, one after the other."""
+    columns = [_target_column(sheet) for sheet in sheets]
+    domains, domain = encoded([one for s in sheets for one in s.columns["bias_type"]], DOMAINS)
+    own = whole = None
+    last = columns[-1]
+    if last is not None:
+        own = Terms(*encoded([t for s, c in zip(sheets, columns, strict=True) if c for t in s.columns[c]]))
+        shared = [last if last in s.columns else c for s, c in zip(sheets, columns, strict=True)]
+        whole = Terms(*encoded([t for s, c in zip(sheets, shared, strict=True) if c for t in s.columns[c]]))
+    sizes = [sheet.n for sheet in sheets]
+    place = np.repeat(np.arange(len(sheets), dtype=np.int32), sizes)
+    gold = Examples(
+        sections=tuple(sheet.section for sheet in sheets),
+        section=place,
+        domains=domains,
+        domain=domain,
+        own=own,
+        whole=whole,
+        sheets=tuple(sheets),
+        sheet=place,
+        row=np.concatenate([np.arange(n, dtype=np.int32) for n in sizes]),
+        kinds=matrix.shape[1],
+    )
+    cluster = None if whole is None else Facet("target", whole.codes, whole.names)
+    item = "pair" if last is None else "example"
+    return Pairs(len(ids), gold, Preferences(matrix), ids, item=item, cluster=cluster)
+
+
+def _selected(
+    card: Card, request: Request, pairs: StereoPairs, problems: Problems
+) -> StereoPairs | None:
+    """The pairs with the facets, clusters and weights that were asked for."""
+    values: dict[str, Column] = {}
+
+    def column(name: str) -> Column:
+        if name not in values:
+            values[name] = Column(name)
+            found = _values(card, pairs, name)
+            if all(one is None for one in found):
+                there = sorted({*card.computed, *(c for s in pairs.gold.sheets for c in s.columns)})
+                close = get_close_matches(name, there, n=3)
+                hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(there)}"
+                file = pairs.gold.sheets[0].file
+                text = f"no record has a field '{name}'"
+                problems.add("field-missing", text, file=file, key=name, help=hint)
+            place = _places(pairs, problems)
+            values[name].add(found, place)
+        return values[name]
+
+    facets = {}
+    for by in request.by:
+        parts = [column(name).facet() for name in factors(by)]
+        facets[by] = parts[0] if len(parts) == 1 else crossed(by, parts)
+    cluster = column(request.cluster).facet(bins=False) if request.cluster else pairs.cluster
+    weights = column(request.weights).numbers() if request.weights else None
+    if request.weights and (weights is None or not (weights >= 0).all() or not weights.sum() > 0):
+        text = "every record needs a weight that is a number and not negative; not all may be 0"
+        problems.add("weight-value", text, file=pairs.gold.sheets[0].file, key=request.weights)
+    if problems.errors:
+        return None
+    return replace(pairs, facets=facets, cluster=cluster, weights=weights)
+
+
+def _places(pairs: StereoPairs, problems: Problems) -> Callable[[int], Any]:
+    gold = pairs.gold
+    return lambda i: gold.sheets[gold.sheet[i]].place(int(gold.row[i]), problems)
+
+
+def _values(card: Card, pairs: StereoPairs, name: str) -> list[Any]:
+    """The values of a field, computed or as they stand in the data."""
+    if name in card.computed:
+        return computed(pairs, name)
+    gold = pairs.gold
+    columns = [sheet.columns.get(name) for sheet in gold.sheets]
+    found = []
+    for s, row in zip(gold.sheet.tolist(), gold.row.tolist(), strict=True):
+        column = columns[s]
+        found.append(None if column is None else column[row])
+    return found

@@ -1,0 +1,115 @@
+"""Detection, clusters, slices and explanations of question answering."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from making import dataset, question, written
+
+import karat
+from karat.tasks.answers.facets import question_word
+
+GOLD = dataset(
+    [
+        question("q1", "Paris", "in Paris", hard=True),
+        question("q2", hard=False),
+        question("q3", "the big red cat", hard=True),
+        question("q4", "1907", hard=False),
+    ]
+)
+SAID = {"q1": "paris", "q2": "no", "q3": "a red dog", "q4": ""}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    return [written(tmp_path, "gold.json", GOLD), written(tmp_path, "said.json", SAID)]
+
+
+@pytest.mark.parametrize(
+    ("version", "golds", "task"),
+    [
+        ("v2.0", ["x"], "squad2"),
+        ("2.0", ["x"], "squad2"),
+        ("1.1", ["x"], "squad1"),
+        ("v1.1", ["x"], "squad1"),
+    ],
+)
+def test_the_version_is_told_from_the_file(
+    tmp_path: Path, version: str, golds: list[str], task: str
+) -> None:
+    data = dataset([question("q1", *golds), question("q2", *golds)], version)
+    names = written(tmp_path, "g.json", data), written(tmp_path, "p.json", {"q1": "", "q2": "x"})
+    assert karat.score(*names).task == task
+
+
+def test_without_a_version_silence_makes_it_2(tmp_path: Path) -> None:
+    said = written(tmp_path, "p.json", {"q1": "", "q2": "x"})
+    for second, task in ((question("q2"), "squad2"), (question("q2", "y"), "squad1")):
+        data = dataset([question("q1", "x"), second])
+        del data["version"]
+        assert karat.score(written(tmp_path, "g.json", data), said).task == task
+
+
+def test_articles_are_clusters(files: list[str]) -> None:
+    report = karat.score(*files)
+    assert (report.unit, report.clusters) == ("article", 2)
+    assert karat.score(*files, cluster="question").clusters is None
+    assert karat.score(*files, cluster="paragraph").clusters == 2
+
+
+def test_slices_by_computed_and_own_fields(files: list[str]) -> None:
+    report = karat.score(*files, by=["question_word", "answerable", "golds", "article", "hard"])
+    found = {(s.field, s.level): (s.n, s.scores[0].value) for s in report.slices}
+    assert found["question_word", "who"] == (4, 25.0)
+    assert found["answerable", "true"][0] == 3
+    assert found["golds", "2"] == (1, 100.0)
+    assert found["article", "t0"] == (2, 50.0)
+    assert found["hard", "true"] == (2, 50.0)
+
+
+def test_explanations_say_what_is_shared(files: list[str]) -> None:
+    found = {e.id: e for e in karat.score(*files, examples=9).examples}
+    assert set(found) == {"q2", "q3", "q4"}
+    assert found["q2"].kind == "answered the unanswerable"
+    assert found["q4"].kind == "said nothing"
+    assert found["q3"].fields["in common"] == "red"
+    assert found["q3"].fields["gold, normalised"] == "big red cat"
+    assert "missing: big cat" in found["q3"].why
+    assert "too much: dog" in found["q3"].why
+
+
+def test_a_silenced_answer_is_explained(files: list[str], tmp_path: Path) -> None:
+    chances = written(tmp_path, "na.json", {"q1": 0.9, "q2": 0.9, "q3": 0.1, "q4": 0.2})
+    report = karat.score(*files, na_probs=chances, na_prob_threshold=0.5, examples=9)
+    found = {e.id: e for e in report.examples}
+    assert found["q1"].kind == "silenced by the threshold"
+    assert "q2" not in found  # silence is right there
+    assert {curve.kind for curve in report.curves} == {"step", "histogram"}
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("Whose is it?", "who"),
+        ("In which year did what happen?", "which"),
+        ("How many?", "how"),
+        ("Name one.", "other"),
+        ("", "other"),
+    ],
+)
+def test_question_words(text: str, word: str) -> None:
+    assert question_word(text) == word
+
+
+def test_the_normalizer_is_in_the_signature(files: list[str]) -> None:
+    plain, chars = karat.score(*files), karat.score(*files, normalizer="chars")
+    assert "normalizer:squad" in plain.signature.text
+    assert "normalizer:chars" in chars.signature.text
+    assert any("chars" in note for note in chars.notes)
+
+
+def test_weights_replace_the_official_sums(tmp_path: Path) -> None:
+    data = dataset([question("q1", "x", w=3), question("q2", "y", w=1)])
+    names = written(tmp_path, "g.json", data), written(tmp_path, "p.json", {"q1": "x", "q2": "n"})
+    assert karat.score(*names, weights="w").exact == 75.0
