@@ -23,9 +23,10 @@ from measure import Peer, answer_as_child, arguments, chosen, machine, race
 SEED = 20250317
 HERE = Path(__file__).resolve()
 ROOT = HERE.parents[1]
-WORDS = tuple(
-    "river stone harbour ninety keeper winter glass county 1874 bridge of the a an in captain "
-    "Dorn mill white north survey eleven metres parish church old".split()
+WORDS = (
+    *("river", "stone", "harbour", "ninety", "keeper", "winter", "glass", "county", "1874"),
+    *("bridge", "of", "the", "a", "an", "in", "captain", "Dorn", "mill", "white", "north"),
+    *("survey", "eleven", "metres", "parish", "church", "old"),
 )
 ODD = ("café", "—a", "“the”", "naïve", "ﬁne", "Straße", "ΟΔΟΣ", "x\u0301", "国", "½")
 
@@ -132,9 +133,8 @@ def program(code: str) -> Any:
 
 def shell(folder: Path) -> list[str]:
     """The documented command line."""
-    return [
-        sys.executable, str(ROOT / "score.py"), str(folder / "gold.json"), str(folder / "said.json"),
-    ]  # fmt: skip
+    files = [str(folder / "gold.json"), str(folder / "said.json")]
+    return [sys.executable, str(ROOT / "score.py"), *files]
 
 
 FLOOR, OFFICIAL = "typed parse of the two files", "plain official algorithm"

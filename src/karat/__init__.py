@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from karat.api import check, score
+    from karat.api import check, compare, score
     from karat.errors import DataError, KaratError, MissingExtra, UsageError
     from karat.model.problem import Problem
     from karat.model.report import Report
@@ -27,6 +27,7 @@ _HOMES = {
     "Report": "karat.model.report",
     "UsageError": "karat.errors",
     "check": "karat.api",
+    "compare": "karat.api",
     "score": "karat.api",
 }
 
@@ -39,6 +40,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "check",
+    "compare",
     "score",
 ]
 

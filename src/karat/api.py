@@ -60,6 +60,7 @@ def score(
     gate: Literal["value", "bound"] = "value",
     options: Mapping[str, Any] | None = None,
     examples: int = 0,
+    keep_evidence: bool = False,
     say: Say | None = None,
     progress: Progress | None = None,
     **more: Any,
@@ -69,7 +70,8 @@ def score(
     `gold` and `predictions` are paths (a comma list for several files, "-" for standard input),
     lists of records, or pandas, polars and Arrow tables; predictions may be left out where gold
     carries its own. Task options are given as keywords or in `options`. `level=None` leaves the
-    intervals out. Raises DataError, with all problems, where the inputs have errors.
+    intervals out; `keep_evidence` makes the Report one that `compare` can take as a baseline.
+    Raises DataError, with all problems, where the inputs have errors.
     """
     from karat.run import pipeline
 
@@ -91,10 +93,93 @@ def score(
         require=(require,) if isinstance(require, str) else tuple(require),
         gate=gate,
         examples=examples,
+        keep_evidence=keep_evidence,
     )
     report = pipeline.score(card, request, settings)
     _write(card, request, report, say or _silent)
     return report
+
+
+def compare(
+    gold: Any,
+    *systems: Any,
+    names: Sequence[str] = (),
+    baseline: Report | str | os.PathLike[str] | None = None,
+    fail_if_worse: str | Sequence[str] = (),
+    task: str | None = None,
+    by: str | Sequence[str] = (),
+    cluster: str | None = None,
+    weights: str | None = None,
+    bootstrap: int = 0,
+    level: float = 0.95,
+    seed: int = SEED,
+    trials: int = 10_000,
+    options: Mapping[str, Any] | None = None,
+    say: Say | None = None,
+    progress: Progress | None = None,
+    **more: Any,
+) -> Report:
+    """Returns the Report of several systems on the same items; the first one is the baseline.
+
+    Systems are whatever `score` takes as predictions. `baseline` may instead be a Report, or the
+    file of one, that was made with `keep_evidence`. `fail_if_worse` holds rules such as
+    "f1_macro=0.01", which gate on the worse end of a difference's interval. An option that names a
+    file may be a comma list, one file a system. Raises DataError where the systems' items differ.
+    """
+    from karat.run import comparing
+
+    settings = comparing.CompareSettings(
+        level=level,
+        bootstrap=bootstrap,
+        seed=seed,
+        trials=trials,
+        fail_if_worse=_tuple(fail_if_worse),
+    )
+    stored = None
+    if baseline is not None:
+        stored = comparing.stored(baseline)
+    told = {**(options or {}), **more}
+    named = any(o.gold and told.get(o.name) is not None for c in tasks.cards() for o in c.options)
+    if named:
+        gold, systems = None, (gold, *systems)
+    fields: dict[str, Any] = {"by": _tuple(by), "cluster": cluster, "weights": weights}
+    if gold is not None and (not isinstance(gold, str) or gold == "-"):
+        gold = Source.of(gold)
+    prepared = [
+        _prepare(
+            one if named else gold,
+            None if named else one,
+            task,
+            _of_system(told, at, len(systems)),
+            (say or _silent) if at == 0 else _silent,
+            progress,
+            **fields,
+        )
+        for at, one in enumerate(systems)
+    ]
+    cards = {card.name: card for card, _ in prepared}
+    if len(cards) != 1:
+        what = f"the systems look like {', '.join(cards)}" if cards else "there are no systems"
+        raise UsageError(what, help="say which task with --task; GOLD BASELINE SYSTEM ...")
+    requests = [request for _, request in prepared]
+    called = comparing.system_names(requests, names)
+    (card,) = cards.values()
+    return comparing.compare(card, list(zip(called, requests, strict=True)), settings, stored)
+
+
+def _tuple(thing: str | Sequence[str]) -> tuple[str, ...]:
+    return (thing,) if isinstance(thing, str) else tuple(thing)
+
+
+def _of_system(options: Mapping[str, Any], at: int, systems: int) -> dict[str, Any]:
+    """The options of one system: of a comma list of files, as long as the systems, its own file."""
+    paths = {o.name for c in tasks.cards() for o in c.options if o.kind == "path" and not o.gold}
+    own = dict(options)
+    for name in paths & own.keys():
+        value = own[name]
+        if isinstance(value, str) and value.count(",") == systems - 1 and not Path(value).exists():
+            own[name] = value.split(",")[at]
+    return own
 
 
 def _write(card: Card, request: Request, report: Report, say: Say) -> None:

@@ -92,6 +92,7 @@ def read(given: argparse.Namespace, problems: Problems) -> Scores | None:
     choices = files.Choices(missing=given.missing)
     reading = opened(given.data_file, problems)
     dataset = records.read_questions(reading)
+    reading.data = b""  # most of the memory, and no longer needed
     gold = None if dataset is None else files.asked(dataset, reading, "2.0")
     del reading, dataset
     reading = opened(given.pred_file, problems)

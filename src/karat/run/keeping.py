@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -101,6 +102,17 @@ def check_same(kept: Kept, measured: Measured, file: str) -> None:
                 problems.append(Problem("baseline-options", "error", text, file, key=name))
     if problems:
         raise DataError(problems)
+
+
+def run_name(request: Request) -> str:
+    """What a run is called: its first prediction file, without folder and extension."""
+    names = [one.name for one in (*request.predictions, *request.gold)]
+    return plain_name(names[0]) if names else "run"
+
+
+def plain_name(name: str) -> str:
+    """A file's name without folder and extensions."""
+    return PurePath(name).name.partition(".")[0] or name
 
 
 def choices(measured: Measured) -> dict[str, str]:

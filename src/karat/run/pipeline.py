@@ -17,7 +17,7 @@ from karat.model.pairs import Pairs
 from karat.model.problem import Problems
 from karat.model.report import Input, Report, Score
 from karat.model.task import Card, Request, Task
-from karat.run import gates, ideal, signing, slicing
+from karat.run import gates, keeping, ideal, signing, slicing
 from karat.stats import intervals
 from karat.stats.points import points
 from karat.stats.units import effective
@@ -25,7 +25,10 @@ from karat.stats.units import effective
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """How to infer and what to require. `level` None leaves intervals out."""
+    """How to infer and what to require. `level` None leaves intervals out.
+
+    `keep_evidence` puts into the Report what a later comparison with this run needs.
+    """
 
     level: float | None = 0.95
     bootstrap: int = 0
@@ -33,6 +36,7 @@ class RunSettings:
     require: tuple[str, ...] = ()
     gate: Literal["value", "bound"] = "value"
     examples: int = 0
+    keep_evidence: bool = False
 
     def __post_init__(self) -> None:
         if self.level is not None and not 0 < self.level < 1:
@@ -100,7 +104,7 @@ def infer(measured: Measured, settings: RunSettings, problems: Problems) -> Repo
         measured.pairs,
         measured.request.options,
     )
-    scores = _scores(measured, settings)
+    scores = estimated(measured, settings)
     slices = slicing.slices(measured, settings.inference) if measured.request.by else []
     tables, curves = task.views(pairs, measured.evidence, options)
     examples = []
@@ -127,11 +131,13 @@ def infer(measured: Measured, settings: RunSettings, problems: Problems) -> Repo
         notes=_notes(measured, scores),
         signature=signing.sign(measured, settings.interval, settings.seed),
     )
+    if settings.keep_evidence:
+        report.evidence = keeping.keep(measured, keeping.run_name(measured.request))
     report.gates = gates.judge(report, settings.require, settings.gate)
     return report
 
 
-def _scores(measured: Measured, settings: RunSettings) -> list[Score]:
+def estimated(measured: Measured, settings: RunSettings) -> list[Score]:
     """Every metric's estimate with what is known of the metric."""
     if settings.level is None:
         found = points(measured.metrics, measured.evidence, measured.official)

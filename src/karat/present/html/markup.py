@@ -27,7 +27,7 @@ Content: TypeAlias = "str | int | Iterable[Content] | None"
 Value: TypeAlias = "str | float | bool | None"
 
 
-def element(name: str, *children: Content, **attributes: Value) -> Safe:
+def element(name: str, /, *children: Content, **attributes: Value) -> Safe:
     """`<name attributes>children</name>`; text among the children is escaped.
 
     In the names of attributes `_` stands for `-`, and one at the end is dropped (`class_`).

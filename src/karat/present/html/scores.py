@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from karat.model.report import Report, Score
 from karat.present.html import svg
-from karat.present.html.figures import RANGES, interval_of, main_scores, value_of, whole
+from karat.present.html.figures import (
+    RANGES,
+    STYLE,
+    interval_of,
+    main_scores,
+    value_of,
+    whole,
+)
 from karat.present.html.markup import Content, Safe, element, joined
 from karat.present.html.scale import Scale
 from karat.present.html.sheet import Cell, Column, sheet
 from karat.present.numbers import fixed, interval_title
-from karat.present.html.figures import STYLE
 
 MOST_ROWS = 200
-BAR = 168
+BAR = 240
 
 
 def score_section(report: Report, heading: str) -> Safe:

@@ -22,12 +22,12 @@ from karat.present.terminal import headline
 
 MOST_SLICES = 60
 MOST_METRICS = 8
-WIDTH = 260
+WIDTH = 320
 
 Found = tuple[Slice, SliceScore]
 
 
-def slice_section(report: Report, heading: str) -> Safe:
+def slice_section(report: Report, heading: str, below: str) -> Safe:
     """The headline score in every slice; the other main scores folded below."""
     first = headline(report)
     if first is None or not report.slices:
@@ -39,12 +39,14 @@ def slice_section(report: Report, heading: str) -> Safe:
         f"together (q < {SIGNIFICANT})."
     )
     folded = [
-        element("details", element("summary", f"Slices by {score.name}"), forest(report, score))
+        joined(element(below, f"Slices by {score.name}"), forest(report, score))
         for score in others
         if _found(report, score)
     ]
+    rest = element("details", element("summary", "The other scores by slice"), folded)
     title = element(heading, f"Slices by {first.name}, worst first")
-    return joined(title, element("p", note, class_="note"), forest(report, first), folded)
+    shown = joined(title, element("p", note, class_="note"), forest(report, first))
+    return joined(shown, rest if folded else None)
 
 
 def forest(report: Report, score: Score) -> Safe:

@@ -13,7 +13,7 @@ from karat.present.html.sheet import Cell, Column, sheet
 from karat.present.numbers import fixed
 
 MOST_ROWS = 200
-BAR = 90
+BAR = 56
 
 
 def drawn(table: Table, heading: str) -> Safe:

@@ -88,7 +88,7 @@ _SQUAD2 = Card(
     item="question",
     layout=(
         '{"version": "v2.0", "data": [{"title": "Lamps", "paragraphs": [{"context": "...",\n'
-        '  "qas": [{"id": "q1", "question": "Who?", "answers": [{"text": "the keeper"}]}]}]}]}\n'
+        '  "qas": [{"id": "q1", "question": "Who?", "answers": [{"text": "a keeper"}]}]}]}]}\n'
         '{"q1": "keeper", "q2": ""}                                  question id to answer'
     ),
     recognise=_is20,
@@ -108,7 +108,7 @@ CARDS = (
         summary="a span of text for a question; every question has an answer",
         layout=(
             '{"version": "1.1", "data": [{"title": "Lamps", "paragraphs": [{"context": "",\n'
-            '  "qas": [{"id": "q1", "question": "Who?", "answers": [{"text": "the keeper"}]}]}]}]}\n'
+            '  "qas": [{"id": "q1", "question": "Who?", "answers": [{"text": "a keeper"}]}]}]}]}\n'
             '{"q1": "keeper"}                                            question id to answer'
         ),
         recognise=_is11,

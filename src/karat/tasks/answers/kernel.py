@@ -142,10 +142,7 @@ def _undecided(answers: Sequence[Text], text: str) -> bool:
     """Whether a side that looks empty may equal the other one: if not, the score is 0."""
     if text:
         return not _speaks(text)
-    for answer in answers:
-        if not answer.text or not _speaks(answer.text):
-            return True
-    return False
+    return any(not answer.text or not _speaks(answer.text) for answer in answers)
 
 
 def _settle(

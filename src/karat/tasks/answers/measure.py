@@ -35,13 +35,15 @@ def threshold(options: Mapping[str, Any]) -> float:
 def _answers(pairs: AnswerPairs, cut: float) -> Counts:
     """Distinct (answerable, exact, F1) rows: a few hundred, however many questions."""
     scores = pairs.pred
-    exact = np.array(silenced(scores, scores.exact, cut), dtype=np.float64)
-    f1 = np.array(silenced(scores, scores.f1, cut), dtype=np.float64)
-    degrees, degree = np.unique(f1, return_inverse=True)
+    n = len(scores.ids)
+    exact = np.fromiter(silenced(scores, scores.exact, cut), np.int32, n)
+    f1 = silenced(scores, scores.f1, cut)
+    # A dict and not np.unique, whose first call loads masked arrays.
+    place = {value: code for code, value in enumerate(sorted(set(f1)))}
+    degree = np.fromiter(map(place.__getitem__, f1), np.int32, n)
+    degrees = np.array(list(place), dtype=np.float64)
     has = np.array(scores.answerable, dtype=np.int32)
-    codes, (row_has, row_exact, row_degree) = coded(
-        [has, exact.astype(np.int32), degree.astype(np.int32)], [2, 2, max(len(degrees), 1)]
-    )
+    codes, (row_has, row_exact, row_degree) = coded([has, exact, degree], [2, 2, len(degrees)])
     triple = np.stack([np.ones(len(row_has)), row_exact, degrees[row_degree]], axis=1)
     answerable = row_has.astype(np.float64)[:, None]
     matrix = np.concatenate([triple, triple * answerable, triple * (1 - answerable)], axis=1)

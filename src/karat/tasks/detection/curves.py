@@ -38,10 +38,13 @@ class Counted(NamedTuple):
 
 
 def bit_hits(regular: Words, ignored: Words, touched: IntArray, bit: int) -> Hits:
-    """The matched detections under one bit, among those (`touched`) that are matched at all."""
+    """The matched detections under one bit, among those (`touched`) that are matched at all.
+
+    The words are those of the touched ones.
+    """
     mask = np.uint64(1 << bit)
-    hit = (regular[touched] & mask) != 0
-    either = hit | ((ignored[touched] & mask) != 0)
+    hit = (regular & mask) != 0
+    either = hit | ((ignored & mask) != 0)
     return Hits(touched[either], hit[either])
 
 

@@ -184,25 +184,23 @@ def accumulate(found: Evaluated, with_scores: bool = True) -> Accumulated:
     best[seen] = found.score[starts[:-1][seen]]
     for block in found.blocks:
         touched = np.flatnonzero(block.regular | block.ignored)
-        areas = sorted({area for _, area in block.bits})
-        for area in areas:
+        regular, ignored = block.regular[touched], block.ignored[touched]
+        for area in sorted({area for _, area in block.bits}):
             truths = truths_in(found, block, area)
             known = truths > 0
             needed = hits_needed(rules.recalls, truths)
             within = _inside(block, area)
-            for m, most in enumerate(rules.most):
-                counted = within & (found.rank < most)
-                running = np.r_[0, np.cumsum(counted)]
-                for bit, (t, a) in enumerate(block.bits):
-                    if a != area:
-                        continue
-                    hits = bit_hits(block.regular, block.ignored, touched, bit)
-                    if most < rules.most[-1]:
-                        near = found.rank[hits.place] < most
-                        hits = Hits(hits.place[near], hits.hit[near])
-                    counts = count(hits, running, counted[hits.place], starts)
+            limited = [within & (found.rank < most) for most in rules.most]
+            running = [np.r_[0, np.cumsum(one)] for one in limited]
+            for bit, (t, a) in enumerate(block.bits):
+                if a != area:
+                    continue
+                every = bit_hits(regular, ignored, touched, bit)
+                for m, most in enumerate(rules.most):
+                    hits = every if most == rules.most[-1] else _near(every, found.rank, most)
+                    counts = count(hits, running[m], limited[m][hits.place], starts)
                     recall[t, known, a, m] = np.diff(counts.edges)[known] / truths[known]
-                    if not with_scores and m < len(rules.most) - 1:
+                    if not with_scores and most < rules.most[-1]:
                         continue
                     values = envelope(counts)
                     top = _first(values, counts.edges)
@@ -211,6 +209,12 @@ def accumulate(found: Evaluated, with_scores: bool = True) -> Accumulated:
                         mine = sampled(found.score[counts.place], best, counts, needed)
                         scores[t, :, known, a, m] = mine[known]
     return Accumulated(precision, recall, scores)
+
+
+def _near(hits: Hits, rank: CodeArray, most: int) -> Hits:
+    """The matched detections among the best `most` of their image and category."""
+    near = rank[hits.place] < most
+    return Hits(hits.place[near], hits.hit[near])
 
 
 def truths_in(found: Evaluated, block: Block, area: int) -> IntArray:

@@ -11,7 +11,7 @@ import numpy as np
 from karat.model.evidence import Counts, Layout, Table
 from karat.model.pairs import IntArray
 from karat.tasks.detection.boxes import Rules
-from karat.tasks.detection.evaluate import Evaluated, evaluate
+from karat.tasks.detection.evaluate import Evaluated, accumulate, evaluate
 from karat.tasks.detection.precision import Matches
 from karat.tasks.detection.scene import DetectionPairs
 from karat.tasks.detection.weighed import layers
@@ -67,6 +67,7 @@ def matches(found: Evaluated, pairs: DetectionPairs, rule: str) -> Matches:
     """The ranked evidence."""
     return Matches(
         found,
+        accumulate(found, with_scores=False),
         layers(found),
         found.rules,
         rule,

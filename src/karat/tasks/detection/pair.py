@@ -75,7 +75,7 @@ def _read_coco(card: Card, request: Request, problems: Problems) -> DetectionPai
 
     def where(detection: int) -> tuple[Place, str]:
         record = int(detections.record[detection])
-        return file.place(record), "bbox" if detection == 0 else f"record {record}"
+        return file.place(record), "bbox"
 
     suspicions.look(scene, found, file.place(), where)
     if problems.errors:

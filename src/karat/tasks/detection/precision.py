@@ -10,7 +10,7 @@ import numpy as np
 from karat.model.metric import Scored
 from karat.model.pairs import Facet, FloatArray, IntArray, Which
 from karat.tasks.detection.boxes import Rules
-from karat.tasks.detection.evaluate import Evaluated
+from karat.tasks.detection.evaluate import Accumulated, Evaluated
 from karat.tasks.detection.wanted import Wanted, summary_names
 from karat.tasks.detection.weighed import (
     Curves,
@@ -33,6 +33,7 @@ class Matches:
     """
 
     evaluated: Evaluated
+    arrays: Accumulated
     layers: Sequence[Layer]
     rules: Rules
     rule: str
@@ -51,6 +52,7 @@ class Matches:
         """The evidence of the chosen images alone."""
         return Matches(
             self.evaluated,
+            self.arrays,
             self.layers,
             self.rules,
             self.rule,

@@ -96,12 +96,14 @@ def _area(text: str, default: float) -> float:
     return value
 
 
-def chooser(options: Mapping[str, Any]) -> Choose:
-    """How the vectors of a batch of images become detections."""
+def chooser(options: Mapping[str, Any]) -> Choose | None:
+    """How the vectors of a batch of images become detections; None: each box's likeliest class."""
     mode, _, number = str(options.get("boxes") or "argmax").partition(":")
     background = str(options.get("background") or "none")
     try:
         if mode == "argmax" and not number:
+            if background == "none":
+                return None
             return lambda values, counts: _argmax(_foreground(values, background))
         if mode == "multilabel" and 0 <= float(number) <= 1:
             threshold = float(number)

@@ -16,6 +16,7 @@ from karat.tasks.detection.boxes import Detections, Truths
 from karat.tasks.detection.cache import Data, Predicted
 from karat.tasks.detection.checks import PIXELS
 from karat.tasks.detection.overlaps import candidates
+from karat.tasks.detection.ranking import rank_detections
 from karat.tasks.detection.records import BOXES
 from karat.tasks.detection.scene import Found, Scene
 
@@ -52,7 +53,7 @@ def look(scene: Scene, found: Found, file: Place, where: Where) -> None:
     truths, detections = scene.truths, found.detections
     if not truths.n or not detections.n:
         return
-    _duplicates(detections, where)
+    _duplicates(scene, detections, where)
     if scene.format == "coco" and _units(scene, detections, file, where):
         return
     sample = detections.take(np.arange(min(detections.n, MOST)))
@@ -191,9 +192,12 @@ def _classes(
         file.add("classes-permuted", text, severity="warning")
 
 
-def _duplicates(found: Detections, where: Where) -> None:
+def _duplicates(scene: Scene, found: Detections, where: Where) -> None:
     """Warn of boxes that lie where a better one of the same class and image does."""
-    order = np.lexsort((-found.score, found.category, found.image))
+    k = len(scene.classes)
+    order = rank_detections(
+        found.image, found.category, found.score, scene.n, k, found.n
+    ).inside
     image, category, box = found.image[order], found.category[order], found.box[order]
     later: set[int] = set()
     first: dict[int, int] = {}
@@ -208,8 +212,9 @@ def _duplicates(found: Detections, where: Where) -> None:
         return
     at = min(later, key=lambda place: int(order[place]))
     place, key = where(int(order[at]))
-    _, other = where(int(order[first[at]]))
-    text = f"covers the same place and class as {other}; run non-maximum suppression"
+    better, other = where(int(order[first[at]]))
+    name = other if other != key else f"record {better.record}"
+    text = f"covers the same place and class as {name}; run non-maximum suppression"
     if len(later) > 1:
         text += f" ({len(later)} boxes do)"
     place.add("box-duplicate", text, key, severity="warning")

@@ -5,18 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from karat.model.evidence import Evidence
+import numpy as np
+
+from karat.model.evidence import Columns, Counts, Evidence
 from karat.model.metric import Metric
 from karat.model.problem import Problems
 from karat.model.report import Curve, Example, Table
 from karat.model.task import Card, Request
 from karat.tasks.detection import measure as m
-from karat.tasks.detection import metrics, pair
-from karat.tasks.detection.evaluate import accumulate
+from karat.tasks.detection import metrics, pair, views
+from karat.tasks.detection.calibration import (
+    BINS,
+    calibrates,
+    calibration,
+    calibration_metrics,
+)
+from karat.tasks.detection.explain import worst
 from karat.tasks.detection.precision import Matches
 from karat.tasks.detection.scene import DetectionPairs
 from karat.tasks.detection.summary import by_class, summarised
+from karat.tasks.detection.tide import errors
 from karat.tasks.detection.wanted import summary_names
+
+RARE = 10
+"""With fewer images a class's average precision has no closed interval worth its name."""
 
 
 class Detection:
@@ -27,25 +39,30 @@ class Detection:
         return pair.read(card, request, problems)
 
     def measure(self, pairs: DetectionPairs, options: Mapping[str, Any]) -> Sequence[Evidence]:
-        """Ranked matches, and counts at the score cut."""
+        """Ranked matches, counts at the score cut, losses of matched boxes."""
         found = m.evaluated(pairs)
         became = m.outcome(pairs, found)
-        return [m.matches(found, pairs, _rule(options)), m.at_a_cut(pairs, became, options)]
+        out: list[Evidence] = [
+            m.matches(found, pairs, _rule(options)),
+            m.at_a_cut(pairs, became, options),
+        ]
+        if calibrates(pairs, _boxes(options)):
+            out.append(calibration(pairs))
+        return out
 
     def metrics(self, pairs: DetectionPairs, options: Mapping[str, Any]) -> Sequence[Metric]:
         """What the data and the options allow."""
         names = pairs.gold.class_names
-        return metrics.ranked_metrics(names, pairs.pred.rules) + metrics.cut_metrics(names)
+        found = metrics.ranked_metrics(names, pairs.pred.rules) + metrics.cut_metrics(names)
+        return found + (calibration_metrics() if calibrates(pairs, _boxes(options)) else [])
 
     def official(
         self, pairs: DetectionPairs, evidence: Sequence[Evidence], options: Mapping[str, Any]
     ) -> Mapping[str, float]:
         """The summary and the average precision of each class, as pycocotools rounds them."""
-        ranked = _ranked(evidence)
         if _rule(options) != "coco" or pairs.weights is not None:
             return {}
-        arrays = accumulate(ranked.evaluated, with_scores=False)
-        rules = pairs.pred.rules
+        arrays, rules = _ranked(evidence).arrays, pairs.pred.rules
         out = {one.name: summarised(arrays, rules, one) for one in summary_names(rules)}
         names = pairs.gold.class_names
         return out | {f"AP_class_{n}": v for n, v in zip(names, by_class(arrays), strict=True)}
@@ -54,7 +71,7 @@ class Detection:
         """The choices that change a number."""
         return {
             "convention": _rule(options),
-            "boxes": str(options.get("boxes") or "argmax"),
+            "boxes": _boxes(options),
             "cut": f"score >= {m.cut_of(options):g}, IoU >= {m.OVERLAP:g}",
         }
 
@@ -70,13 +87,41 @@ class Detection:
                 "no AP by area: fractions without image sizes have none; add width and height to "
                 "the data, or ask with --areas in %"
             )
+        if not pairs.pred.exclusive:
+            out.append("vectors do not sum to 1, so the matched boxes were not calibrated")
+        truths = scene.truths
+        pair_ids = np.unique(truths.category.astype(np.int64) * scene.n + truths.image)
+        seen = np.bincount(pair_ids // max(scene.n, 1))
+        rare = int(((seen > 0) & (seen < RARE)).sum())
+        if rare:
+            out.append(
+                f"{rare} classes occur in fewer than {RARE} images: closed intervals of AP are too "
+                "narrow there, --bootstrap 1000 draws whole images"
+            )
         return out
 
     def views(
         self, pairs: DetectionPairs, evidence: Sequence[Evidence], options: Mapping[str, Any]
     ) -> tuple[list[Table], list[Curve]]:
-        """Nothing yet."""
-        return [], []
+        """Classes, confusions, kinds of error, score cuts; precision over recall."""
+        ranked, scene, found = _ranked(evidence), pairs.gold, pairs.pred.detections
+        became = m.outcome(pairs, ranked.evaluated)
+        counted = np.zeros(found.n, dtype=bool)
+        counted[became.counted] = True
+        wrong = errors(scene.truths, found, became.truth, counted, scene.n, len(scene.classes))
+        tables = [
+            views.classes_table(pairs, ranked.arrays, became, options),
+            views.confusion(pairs, options),
+            views.errors_table(wrong),
+            views.cuts_table(pairs, became, options),
+            views.doubtful_labels(pairs, wrong),
+        ]
+        curves = [views.precision_recall(pairs, ranked.arrays)]
+        for one in evidence:
+            if isinstance(one, Counts) and one.name == "calibration":
+                matrix = one.table.matrix if isinstance(one.table, Columns) else np.zeros((1, 0))
+                curves.append(views.reliability(matrix.sum(axis=0)[3:], BINS))
+        return views.shown(tables), [curve for curve in curves if curve.series]
 
     def examples(
         self,
@@ -85,8 +130,13 @@ class Detection:
         options: Mapping[str, Any],
         most: int,
     ) -> list[Example]:
-        """Nothing yet."""
-        return []
+        """The images with most boxes wrong or missed."""
+        became = m.outcome(pairs, _ranked(evidence).evaluated)
+        return worst(pairs, became, options, most)
+
+
+def _boxes(options: Mapping[str, Any]) -> str:
+    return str(options.get("boxes") or "argmax")
 
 
 def _rule(options: Mapping[str, Any]) -> str:

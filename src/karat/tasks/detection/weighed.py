@@ -75,7 +75,7 @@ def _layer(found: Evaluated, area: int) -> Layer:
     for threshold in range(size):
         block, bit = found.block_of(threshold, area)
         touched = np.flatnonzero(block.regular | block.ignored)
-        mine = bit_hits(block.regular, block.ignored, touched, bit)
+        mine = bit_hits(block.regular[touched], block.ignored[touched], touched, bit)
         places.append(mine.place)
         hits.append(mine.hit)
         segments.append(threshold * k + found.category[mine.place].astype(np.int64))

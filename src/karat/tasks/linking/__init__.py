@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from karat.model.task import Card, Official, Option
-from karat.tasks.linking.layouts import recognise
+from functools import partial
+
+from karat.model.task import Card, Converter, Official, Option
+from karat.tasks.linking.layouts import is_convertible, recognise
 
 OPTIONS = (
     Option(
@@ -21,6 +23,30 @@ OPTIONS = (
     Option("with_kb", "CoNLL coreference: ids are of a knowledge base unless they are NIL", kind="flag"),
     Option("cross_doc", "CoNLL coreference: ids mean the same in all documents", kind="flag"),
     Option("texts", "folder of DOCID.txt, to show mentions in their text", kind="path", signature=False),
+)
+
+FORMATS = {
+    "neleval": ("tsv", "the annotation table"),
+    "tac2014": ("tac", "TAC 2009 to 2014: queries.xml and links.tab"),
+    "tac2015": ("edl", "the table of TAC 2015 on"),
+    "brat-links": ("brat", "a brat folder with references to a knowledge base"),
+    "conll-coref": ("coref", "coreference columns of CoNLL-2011 and 2012; offsets are tokens"),
+    "aida": ("aida", "AIDA-CoNLL; offsets are tokens"),
+}
+"""Name in `karat convert` -> its layout, and what it is."""
+
+CONVERTERS = tuple(
+    Converter(
+        source,
+        target,
+        f"{__name__}.convert",
+        "convert",
+        f"to {FORMATS[target][1]}",
+        partial(is_convertible, layout),
+    )
+    for source, (layout, _) in FORMATS.items()
+    for target in FORMATS
+    if source != target
 )
 
 CARDS = (
@@ -46,10 +72,8 @@ CARDS = (
             "is_first": "whether it is the entity's first mention in its document",
         },
         official=Official("neleval", "3.1.1", "equal as doubles; sums of reals to 1e-12"),
-        sample=("entity-linking", "gold.tsv", "predictions.tsv"),
+        sample=("entity-linking", "gold.tsv", "predictions.tsv", "--by", "type"),
+        converters=CONVERTERS,
         open_items=True,
-        exemptions={
-            "perfect": "MUC and pairwise have nothing to count where every cluster is a singleton",
-        },
     ),
 )

@@ -36,7 +36,7 @@ def read_sides(
     gold: Sequence[Source], system: Sequence[Source], options: Mapping[str, Any], problems: Problems
 ) -> tuple[Side | None, Side | None]:
     """Both sides. A link table alone takes the mentions of the other side's XML."""
-    eid, cut = _eid(options), _cut(options, problems)
+    eid, cut = id_mapping(options), _cut(options, problems)
     found: list[Side | None] = []
     for side, other in ((gold, system), (system, gold)):
         files = list(side)
@@ -121,7 +121,7 @@ def _is_link_table(side: Sequence[Source]) -> bool:
     return len(side) == 1 and side[0].peek().shape in ("table", "text") and format_of(side[0].peek()) in ("", "links")
 
 
-def _eid(options: Mapping[str, Any]) -> Callable[[str], str]:
+def id_mapping(options: Mapping[str, Any]) -> Callable[[str], str]:
     """What ids are mapped by."""
     path = options.get("titles")
     return partial(normal, titles=None if path is None else read_titles(File.of(path)))

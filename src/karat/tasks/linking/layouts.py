@@ -60,6 +60,12 @@ def _has_references(folder: Path) -> bool:
     return False
 
 
+def is_convertible(kind: str, peek: Peek) -> bool:
+    """Whether `karat convert` may read an input as this format."""
+    seen = format_of(peek)
+    return seen == kind or (kind == "tac" and seen == "links")
+
+
 def recognise(gold: Peek, predictions: Peek | None) -> str | None:
     """What is seen where both sides are mentions; links alone are not enough for gold."""
     seen = format_of(gold)

@@ -90,7 +90,7 @@ def _named(reference: str) -> str:
 
 
 def write_folder(mentions: Iterable[Mention], folder: Path) -> None:
-    """Write an .ann file a document. Only the best candidate is kept, a NIL without reference."""
+    """Write an .ann file a document. Only the best candidate is kept; a NIL is a reference too."""
     by_doc: dict[str, list[Mention]] = {}
     for one in mentions:
         by_doc.setdefault(one.docid, []).append(one)
@@ -101,7 +101,7 @@ def write_folder(mentions: Iterable[Mention], folder: Path) -> None:
             best = one.candidates[0] if one.candidates else Candidate("", None, None)
             kind = "_".join((best.type or "Mention").split())
             lines.append(f"T{number}\t{kind} {one.start} {one.end + 1}\t")
-            if best.eid and not best.eid.startswith(NIL):
+            if best.eid:
                 lines.append(f"N{number}\tReference T{number} {BASE}{quote(best.eid)}\t")
         path = folder / f"{docid.replace('/', '_')}.ann"
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -57,7 +57,8 @@ class Examples:
 
     def record(self, i: int) -> dict[str, Any]:
         """The fields of example i."""
-        return self.sheets[self.sheet[i]].record(int(self.row[i]))
+        found: dict[str, Any] = self.sheets[self.sheet[i]].record(int(self.row[i]))
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,8 +53,12 @@ def _example(pairs: StereoPairs, i: int, lost: int) -> Example:
 
 def _fields(record: dict[str, Any]) -> dict[str, Any]:
     """The target, the context and the candidates under their labels."""
-    shown = {key: record[key] for key in ("target", "context", "sent_more", "sent_less") if key in record}
+    shown = {
+        key: record[key] for key in ("target", "context", "sent_more", "sent_less") if key in record
+    }
     labelled = {
-        record[f"c{i}_gold_label"]: record[f"c{i}_sentence"] for i in (1, 2, 3) if f"c{i}_id" in record
+        record[f"c{i}_gold_label"]: record[f"c{i}_sentence"]
+        for i in (1, 2, 3)
+        if f"c{i}_id" in record
     }
     return shown | {kind: labelled[kind] for kind in KINDS if kind in labelled}

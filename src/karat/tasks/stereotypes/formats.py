@@ -167,6 +167,8 @@ def _schema(names: Sequence[str]) -> type[msgspec.Struct]:
             fields.append((f"f{i}", str, msgspec.field(name=name)))
         else:
             fields.append((f"f{i}", Any, msgspec.field(name=name, default=None)))
+    # A fourth candidate must not be passed over: nothing but null fits here.
+    fields.append(("fourth", None, msgspec.field(name="c4_id", default=None)))
     return msgspec.defstruct("Row", fields, gc=False, frozen=True)
 
 

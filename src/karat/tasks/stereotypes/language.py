@@ -18,17 +18,21 @@ WORDS = {
     "tr": "bir ve bu çok için ile da de ne gibi daha olan olarak var onun",
 }
 _CODES = frozenset(
-    "en de es fr tr it pt nl pl ru uk zh ja ko ar he hi sv da no fi cs hu ro el vi id".split()
+    ["en", "de", "es", "fr", "tr", "it", "pt", "nl", "pl", "ru", "uk", "zh", "ja", "ko", "ar", "he", "hi", "sv", "da", "no", "fi", "cs", "hu", "ro", "el", "vi", "id"]
 )
 _LOOKED_AT = 400
-_IN_NAME = re.compile(r"_([a-z]{2})(?:_v\d\w*)?\.(?:pkl|pickle|json|jsonl|csv|tsv|parquet)(?:\.gz)?$")
+_IN_NAME = re.compile(
+    r"_([a-z]{2})(?:_v\d\w*)?\.(?:pkl|pickle|json|jsonl|csv|tsv|parquet)(?:\.gz)?$"
+)
 
 
 def of_texts(texts: Sequence[str]) -> str | None:
     """The language of the texts by their small words, None where it is not clear."""
     step = max(1, len(texts) // _LOOKED_AT)
     found = " ".join(texts[::step]).lower().split()
-    times = {code: sum(map(set(words.split()).__contains__, found)) for code, words in WORDS.items()}
+    times = {
+        code: sum(map(set(words.split()).__contains__, found)) for code, words in WORDS.items()
+    }
     first, second = sorted(times, key=lambda code: -times[code])[:2]
     clear = times[first] >= 10 and times[first] >= 1.5 * times[second]
     return first if clear else None

@@ -106,7 +106,9 @@ def measure(pairs: StereoPairs, options: Mapping[str, Any]) -> Sequence[Evidence
 
 def layout(cells: Sequence[str], groups: int) -> Layout:
     """Each cell for everything, and again (`cell@`) for the other groups."""
-    return Layout({name: size for cell in cells for name, size in ((cell, 1), (f"{cell}@", groups - 1))})
+    return Layout(
+        {name: size for cell in cells for name, size in ((cell, 1), (f"{cell}@", groups - 1))}
+    )
 
 
 def _counts(pairs: StereoPairs, found: Outcomes) -> Counts:

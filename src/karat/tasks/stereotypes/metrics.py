@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from karat.model.metric import About, Metric, Ratio, Smooth, Totals
-from karat.model.pairs import FloatArray
-from karat.tasks.stereotypes.measure import Group, StereoPairs, groups_of, outcomes, term_scores
+from karat.model.pairs import FloatArray, IntArray
+from karat.tasks.stereotypes.examples import StereoPairs
+from karat.tasks.stereotypes.measure import Outcomes, groups_of, outcomes, term_scores
 
 REFERENCE = "StereoSet (Nadeem et al. 2021); stereotypes-multi evaluation.py"
 OFFICIAL = {
@@ -79,13 +80,13 @@ def official(pairs: StereoPairs, ties: str) -> Mapping[str, float]:
     return found
 
 
-def _pooled(counted: object, inside: FloatArray | object, kinds: int) -> dict[str, float]:
+def _pooled(counted: Outcomes, inside: IntArray, kinds: int) -> dict[str, float]:
     """Count, LM, SS and ICAT of a group."""
     total = {
         name: float(getattr(counted, name)[inside].sum())
         for name in ("pro", "decided", "related", "compared")
     }
-    scores = {"count": float(len(inside))}  # type: ignore[arg-type]
+    scores = {"count": float(len(inside))}
     nan = float("nan")
     scores["ss"] = ss = 100.0 * (total["pro"] / total["decided"]) if total["decided"] else nan
     if kinds == 3:
@@ -116,7 +117,9 @@ def _of_examples(names: Sequence[str], suffix: str, main: bool) -> list[Metric]:
     return [
         family.ratio("lm", {"related": 1}, {"compared": 1}, _LM),
         family.ratio("ss", {"pro": 1}, {"decided": 1}, _SS),
-        *family.smooth("icat", lambda t: _icat(t("related") / t("compared"), t("pro") / t("decided")), _ICAT),
+        *family.smooth(
+            "icat", lambda t: _icat(t("related") / t("compared"), t("pro") / t("decided")), _ICAT
+        ),
         *family.count(),
         family.ties(),
     ]

@@ -14,7 +14,14 @@ from karat.model.problem import Problems
 from karat.model.task import Card, Request
 from karat.read.fields import Column, crossed, factors
 from karat.tasks.stereotypes import SECTIONS, language
-from karat.tasks.stereotypes.examples import Examples, Preferences, StereoPairs, Terms, chosen, encoded
+from karat.tasks.stereotypes.examples import (
+    Examples,
+    Preferences,
+    StereoPairs,
+    Terms,
+    chosen,
+    encoded,
+)
 from karat.tasks.stereotypes.formats import PAIRS, read_sheets
 from karat.tasks.stereotypes.records import CANDIDATES, DOMAINS, LABELS, Sheet, check_sheet
 from karat.tasks.stereotypes.scores import FLAT, Scores, read_scores
@@ -37,7 +44,12 @@ def read(card: Card, request: Request, problems: Problems) -> StereoPairs | None
         help = "give DATA and PREDICTIONS; the data may also be named by --intrasentence-df-file"
         name = request.gold[0].name if request.gold else None
         problems.add("prediction-missing", text, file=name, help=help)
-    sound = all([check_sheet(s, problems) if s.section != PAIRS else check_pairs(s, problems) for s in sheets])
+    sound = all(
+        [
+            check_sheet(s, problems) if s.section != PAIRS else check_pairs(s, problems)
+            for s in sheets
+        ]
+    )
     if scores is not None:
         _warn_of_language(sheets, scores, problems)
         sheets = _with_scores(sheets, scores, request, problems)
@@ -66,7 +78,9 @@ def _wanted(sheets: list[Sheet], request: Request, problems: Problems) -> list[S
             text = f"there are {len(files)} files of {section} data: {', '.join(files)}"
             problems.add("section-repeated", text, file=files[-1])
     if sheets and not kept:
-        problems.add("nothing-to-score", "every section of the data is skipped", file=sheets[0].file)
+        problems.add(
+            "nothing-to-score", "every section of the data is skipped", file=sheets[0].file
+        )
     if len({s.section == PAIRS for s in kept}) > 1:
         text = "candidates and pairs of sentences cannot be scored together"
         problems.add("section-mixed", text, file=kept[-1].file)
@@ -173,9 +187,7 @@ def _report_missing(
         )
 
 
-def _report_extra(
-    sheets: Sequence[Sheet], scores: Scores, used: int, problems: Problems
-) -> None:
+def _report_extra(sheets: Sequence[Sheet], scores: Scores, used: int, problems: Problems) -> None:
     """Warn of scores that belong to no candidate: the data may be another language's."""
     sections = {sheet.section for sheet in sheets}
     given: dict[str, float] = {}
@@ -212,9 +224,7 @@ def _warn_of_language(sheets: Sequence[Sheet], scores: Scores, problems: Problem
         if told and data and told != data:
             text = f"the name says {told} but {sheet.file} is in {data}"
             help = "all languages share their ids, so nothing else tells a mix-up"
-            problems.add(
-                "language-mismatch", text, file=scores.file, help=help, severity="warning"
-            )
+            problems.add("language-mismatch", text, file=scores.file, help=help, severity="warning")
     if len(set(seen.values())) > 1:
         text = f"the data files are in {' and '.join(sorted(set(seen.values())))}"
         problems.add("language-mixed", text, file=next(iter(seen)), severity="warning")
@@ -241,9 +251,13 @@ def _pairs(sheets: Sequence[Sheet], ids: list[str], matrix: FloatArray) -> Stere
     own = whole = None
     last = columns[-1]
     if last is not None:
-        own = Terms(*encoded([t for s, c in zip(sheets, columns, strict=True) if c for t in s.columns[c]]))
+        own = Terms(
+            *encoded([t for s, c in zip(sheets, columns, strict=True) if c for t in s.columns[c]])
+        )
         shared = [last if last in s.columns else c for s, c in zip(sheets, columns, strict=True)]
-        whole = Terms(*encoded([t for s, c in zip(sheets, shared, strict=True) if c for t in s.columns[c]]))
+        whole = Terms(
+            *encoded([t for s, c in zip(sheets, shared, strict=True) if c for t in s.columns[c]])
+        )
     sizes = [sheet.n for sheet in sheets]
     place = np.repeat(np.arange(len(sheets), dtype=np.int32), sizes)
     gold = Examples(
@@ -276,7 +290,11 @@ def _selected(
             if all(one is None for one in found):
                 there = sorted({*card.computed, *(c for s in pairs.gold.sheets for c in s.columns)})
                 close = get_close_matches(name, there, n=3)
-                hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(there)}"
+                hint = (
+                    f"did you mean {' or '.join(close)}?"
+                    if close
+                    else f"there are {', '.join(there)}"
+                )
                 file = pairs.gold.sheets[0].file
                 text = f"no record has a field '{name}'"
                 problems.add("field-missing", text, file=file, key=name, help=hint)

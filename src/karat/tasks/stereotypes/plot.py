@@ -22,7 +22,9 @@ def write(report: Report, options: Mapping[str, Any]) -> str:
     """What was drawn: this model, with all models of a JSON file of scores where one is named."""
     path = str(options["plot"])
     if not path.lower().endswith(".svg"):
-        raise UsageError(f"{path}: pictures are written as .svg", help="name a file that ends in .svg")
+        raise UsageError(
+            f"{path}: pictures are written as .svg", help="name a file that ends in .svg"
+        )
     told = str(options.get("output_file") or "")
     shown = models(told) if told.lower().endswith(".json") else {}
     shown[model_name(report)] = nested(report)
@@ -80,7 +82,9 @@ def _around(scores: Mapping[str, Any], domains: Sequence[str]) -> Iterator[str]:
         yield _text(across(x), bottom + 18, f"{x:g}", "middle")
     for row, (name, told) in enumerate(scores.items()):
         y = TOP + ROW * row + ROW / 2
-        yield _text(LEFT - 10, y + 4, name if len(name) <= 34 else name[:33] + "…", "end", full=name)
+        yield _text(
+            LEFT - 10, y + 4, name if len(name) <= 34 else name[:33] + "…", "end", full=name
+        )
         for i, domain in enumerate(domains):
             value = told.get(domain, {}).get("SS Score")
             if value is not None:
@@ -95,7 +99,9 @@ def _plane(points: Mapping[str, tuple[float, float]], above: float) -> Iterator[
     def at(ss: float, lm: float) -> tuple[float, float]:
         return LEFT + ss / 100 * (right - LEFT), top + (100 - lm) / 100 * PLANE
 
-    yield _text(LEFT, above + 20, "Language model score (LM) against SS; lines of equal ICAT", bold=True)
+    yield _text(
+        LEFT, above + 20, "Language model score (LM) against SS; lines of equal ICAT", bold=True
+    )
     yield f'<rect x="{LEFT:g}" y="{top:g}" width="{right - LEFT:g}" height="{PLANE:g}" fill="none" stroke="#999"/>'
     for icat in CONTOURS:
         line = [at(ss, icat * 50 / min(ss, 100 - ss)) for ss in _steps(icat)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,13 +62,18 @@ def diagnose(record: Mapping[str, Any], place: Place) -> None:
             place.add(code, f"required field '{key}' is missing{found(record, key, REQUIRED)}", key)
         elif not isinstance(value, str):
             place.add("field-type", f"value is a {kind(value)}; a text is required", key)
-    more = [key for key in record if (m := _EXTRA.fullmatch(key)) and int(m[1]) > len(CANDIDATES)]
+    more = more_candidates(record)
     if more:
         text = f"an example has three candidates; this one also has {', '.join(more)}"
         place.add("candidates-count", text, more[0])
     labels = [record.get(f"c{i}_gold_label") for i in CANDIDATES]
     check_labels(labels, place, [f"c{i}_gold_label" for i in CANDIDATES])
     check_word(record, place)
+
+
+def more_candidates(keys: Iterable[str]) -> list[str]:
+    """The keys that name a fourth candidate, or more."""
+    return [key for key in keys if (m := _EXTRA.fullmatch(key)) and int(m[1]) > len(CANDIDATES)]
 
 
 def check_labels(labels: list[Any], place: Place, keys: list[str]) -> None:
@@ -103,7 +108,8 @@ def check_sheet(sheet: Sheet, problems: Problems) -> bool:
     texts = all(set(map(type, columns[key])) <= {str} for key in REQUIRED)
     named = all("" not in columns[key] for key in ("id", "target", "bias_type"))
     triples = zip(*(columns[f"c{i}_gold_label"] for i in CANDIDATES), strict=True)
-    if not (texts and named and all(sorted(t) == sorted(LABELS) for t in set(triples))):
+    three = not more_candidates(columns)
+    if not (texts and named and three and all(sorted(t) == sorted(LABELS) for t in set(triples))):
         for row in range(sheet.n):
             diagnose(sheet.record(row), sheet.place(row, problems))
     if problems.errors == before:

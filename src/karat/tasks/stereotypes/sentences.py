@@ -22,7 +22,7 @@ def computed(pairs: StereoPairs, name: str) -> list[Any]:
             return [None] * pairs.n
         return [gold.whole.names[t] for t in gold.whole.codes.tolist()]
     if name == "tie":
-        return (pairs.pred.compared(0, 1) == 0).tolist()
+        return [bool(tie) for tie in (pairs.pred.compared(0, 1) == 0).tolist()]
     by_sheet = [_OF_SHEET[name](sheet) for sheet in gold.sheets]
     return [by_sheet[s][r] for s, r in zip(gold.sheet.tolist(), gold.row.tolist(), strict=True)]
 
@@ -73,6 +73,8 @@ def check_pairs(sheet: Sheet, problems: Problems) -> bool:
             continue
         for row, value in enumerate(column):
             if not isinstance(value, str) or not value:
-                text = f"value is a {kind(value)}; a text is required" if value != "" else "is empty"
+                text = (
+                    f"value is a {kind(value)}; a text is required" if value != "" else "is empty"
+                )
                 sheet.place(row, problems).add("field-type", text, key)
     return problems.errors == before

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-
 from karat.model.evidence import Evidence
 from karat.model.metric import Metric
 from karat.model.pairs import Which

@@ -74,7 +74,9 @@ def translated(
             out[key][place[one]] = _blank(text) if key == "context" else text
         elif one in place:
             said = f"field {show(key)} of {show(one)} is not translated in {section} data"
-            problems.add("translation-field", said, file=name, help=f"fields are {', '.join(fields)}")
+            problems.add(
+                "translation-field", said, file=name, help=f"fields are {', '.join(fields)}"
+            )
     left = len(place) * len(fields) - len(used)
     if left:
         said = f"{left:,} fields of the {section} data have no translation and stay as they are"

@@ -1,0 +1,165 @@
+"""Systems against the baseline: what each scores, and every difference with its interval."""
+
+from __future__ import annotations
+
+from karat.model.report import Comparison, Difference, Report, SliceDifference, System
+from karat.present.html import svg
+from karat.present.html.figures import (
+    SIGNIFICANT,
+    chance,
+    interval_of,
+    main_scores,
+    meaning,
+    signed,
+    value_of,
+    whole,
+)
+from karat.present.html.markup import Content, Safe, element, joined
+from karat.present.html.scale import Scale, spanning, ticks
+from karat.present.html.scores import score_bar
+from karat.present.html.sheet import Cell, Column, sheet
+
+WIDTH = 320
+MOST_SLICES = 60
+
+
+def comparison_section(report: Report, heading: str, below: str) -> Safe:
+    """The systems side by side, then each against the baseline."""
+    if not report.comparisons:
+        return Safe("")
+    parts = [element(heading, "Comparison"), _systems(report.systems)]
+    for one in report.comparisons:
+        parts.append(element(below, f"{one.system} against {one.baseline}"))
+        if one.sentence:
+            parts.append(element("p", one.sentence))
+        parts += [_differences(one), _slices(one)]
+    return joined(parts)
+
+
+def _systems(systems: list[System]) -> Safe:
+    """A row a metric and system, with the letters of the systems it surely beats."""
+    letters = {one.name: one.letter for one in systems}
+    names = dict.fromkeys(s.name for one in systems for s in main_scores(one.scores))
+    rows: list[list[Cell | Content]] = []
+    for name in names:
+        for system in systems:
+            score = next((s for s in system.scores if s.name == name), None)
+            if score is None:
+                continue
+            beaten = "".join(letters.get(x, "") or x for x in system.beats.get(name, []))
+            mark = element("sup", beaten, title=f"surely beats {beaten}") if beaten else None
+            value = value_of(score.scale, score.value, score.low, score.high)
+            letter = f" ({system.letter})" if system.letter else ""
+            rows.append(
+                [
+                    name,
+                    system.name + letter,
+                    Cell(joined(element("strong", value), mark), score.value),
+                    Cell(interval_of(score.scale, score.value, score.low, score.high), score.low),
+                    score_bar(score),
+                ]
+            )
+    if not rows:
+        return Safe("")
+    columns = [
+        Column("score"),
+        Column("system"),
+        Column("value", numeric=True),
+        Column("interval", numeric=True, extra=True),
+        Column("", sortable=False),
+    ]
+    return sheet("Scores of each system", columns, rows)
+
+
+def _differences(one: Comparison) -> Safe:
+    """The main differences; all of them folded below."""
+    main = [d for d in one.differences if d.main] or one.differences[:12]
+    caption = f"{one.system} minus {one.baseline}"
+    if not main:
+        return Safe("")
+    table = _forest(caption, [(d.name, None, d) for d in main], "metric")
+    if len(main) == len(one.differences):
+        return table
+    rows = [(d.name, None, d) for d in one.differences[:200]]
+    word = f"All {len(one.differences)} differences: {caption}"
+    return joined(
+        table, element("details", element("summary", word), _forest(word, rows, "metric"))
+    )
+
+
+def _slices(one: Comparison) -> Safe:
+    """The first main difference in every slice, worst first."""
+    found = [(piece, piece.differences[0]) for piece in one.slices if piece.differences]
+    if not found:
+        return Safe("")
+    name = found[0][1].name
+    found = [(piece, d) for piece, d in found if d.name == name and d.value is not None]
+    sign = -1 if found and found[0][1].better == "lower" else 1
+    found.sort(key=lambda pair: sign * (pair[1].value or 0.0))
+    rows = [(_level(piece), piece.n, d) for piece, d in found[:MOST_SLICES]]
+    word = f"{name} by slice: {one.system} minus {one.baseline}"
+    return element("details", element("summary", word), _forest(word, rows, "slice"), open=True)
+
+
+def _level(piece: SliceDifference) -> str:
+    return f"{piece.field} = {piece.level}"
+
+
+def _forest(caption: str, rows: list[tuple[str, int | None, Difference]], first: str) -> Safe:
+    """Differences on one axis a scale, with the line of no difference."""
+    scales = {
+        kind: _scale([d for _, _, d in rows if d.scale == kind])
+        for kind in {d.scale for _, _, d in rows}
+    }
+    sized = any(n is not None for _, n, _ in rows)
+    columns = [
+        Column(first),
+        Column("difference", numeric=True),
+        Column("interval", numeric=True, extra=True),
+        Column("", sortable=False),
+        Column("n" if sized else "win / tie / loss", numeric=True, extra=True),
+        Column("p", numeric=True, extra=True),
+        Column("q" if sized else "p (Holm)", numeric=True),
+        Column("could have seen", numeric=True, extra=True),
+    ]
+    body = [_row(name, n, d, scales[d.scale]) for name, n, d in rows]
+    foot: list[Content] | None = None
+    if len(scales) == 1:
+        scale = next(iter(scales.values()))
+        places = ticks(scale.low, scale.high, 5)
+        axis = svg.axis(scale, [f"{place:g}" for place in places], places)
+        foot = ["", "", "", axis, "", "", "", ""]
+    return sheet(caption, columns, body, foot=foot, kind="forest")
+
+
+def _scale(differences: list[Difference]) -> Scale:
+    values = [v for d in differences for v in (d.value, d.low, d.high)]
+    return Scale(*spanning([*values, 0.0]), 10, WIDTH - 10)
+
+
+def _row(name: str, n: int | None, one: Difference, scale: Scale) -> list[Cell | Content]:
+    gap = signed(one.scale, one.value, one.low, one.high)
+    span = interval_of(one.scale, one.value, one.low, one.high)
+    judged = one.q if n is not None else one.p if one.adjusted_p is None else one.adjusted_p
+    sure = judged is not None and judged < SIGNIFICANT
+    kind = meaning(one.value, one.better, sure)
+    picture: Content = element("small", one.reason or one.no_interval, class_="remark")
+    if one.value is not None:
+        label = f"{name}: {gap}" + (f", interval {span}" if span else "")
+        picture = svg.interval(
+            one.value, one.low, one.high, scale, label, reference=0.0, meaning=kind
+        )
+    record = whole(n)
+    if n is None and one.wins is not None:
+        record = f"{whole(one.wins)} / {whole(one.ties)} / {whole(one.losses)}"
+    seen = one.smallest_seen
+    return [
+        name,
+        Cell(joined(element("strong", gap or "–"), " *" if sure else ""), one.value, kind),
+        Cell(span, one.low),
+        picture,
+        Cell(record, n if n is not None else one.wins),
+        Cell(chance(one.p), one.p),
+        Cell(chance(judged), judged),
+        Cell("" if seen is None else f"{seen:.2g}", seen),
+    ]

@@ -1,0 +1,90 @@
+"""The worst items with their stories: cards that a script filters and sorts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from karat.model.report import Example, Report
+from karat.present.html.boxes import scene
+from karat.present.html.figures import STYLE
+from karat.present.html.markup import Safe, element, joined
+from karat.present.numbers import fixed, plural
+
+MOST_ITEMS = 200
+MOST_TEXT = 1500
+MOST_KINDS = 40
+
+
+def item_section(report: Report, heading: str, prefix: str) -> Safe:
+    """A card an item, worst first, under the controls."""
+    if not report.examples:
+        return Safe("")
+    shown = report.examples[:MOST_ITEMS]
+    cards = [_card(example, at) for at, example in enumerate(shown)]
+    more = len(report.examples) - len(shown)
+    return joined(
+        element(heading, f"Worst {plural(report.item, 2)}"),
+        _controls(shown, prefix),
+        element("ol", cards, class_="items", id=f"{prefix}items"),
+        element("p", f"and {more} more in the file", class_="note") if more else None,
+    )
+
+
+def _controls(examples: list[Example], prefix: str) -> Safe:
+    """Search, kind and order; hidden where no script makes them work."""
+    kinds = sorted({example.kind for example in examples if example.kind})
+    search = element(
+        "label",
+        "Search ",
+        element("input", type="search", data_filter="text", autocomplete="off"),
+    )
+    choose = None
+    if 1 < len(kinds) <= MOST_KINDS:
+        options = [element("option", "all", value="")]
+        options += [element("option", kind, value=kind) for kind in kinds]
+        choose = element("label", "Kind ", element("select", options, data_filter="kind"))
+    orders = (("worst", "worst first"), ("record", "as in the file"), ("kind", "by kind"))
+    sort = element(
+        "label",
+        "Order ",
+        element(
+            "select", [element("option", word, value=value) for value, word in orders], data_order=""
+        ),
+    )
+    shown = element("output", f"{len(examples)} shown", aria_live="polite")
+    return element(
+        "div", search, choose, sort, shown, class_="controls", data_for=f"{prefix}items", hidden=True
+    )
+
+
+def _card(example: Example, at: int) -> Safe:
+    place = f"line {example.line}" if example.line is not None else f"record {example.record}"
+    facts = [element("span", place)]
+    if example.score is not None:
+        facts.append(element("span", f"score {fixed(example.score, 4, STYLE)}"))
+    if example.kind:
+        facts.append(element("span", example.kind, class_="kind"))
+    head = element("header", element("strong", example.id, dir="auto"), facts)
+    boxes = scene(example)
+    fields = [
+        joined(element("dt", name), element("dd", _shown(value), dir="auto"))
+        for name, value in example.fields.items()
+        if not (boxes and name == "boxes")
+    ]
+    return element(
+        "li",
+        head,
+        element("p", example.why, dir="auto"),
+        boxes,
+        element("dl", fields) if fields else None,
+        data_at=at,
+        data_record=example.record,
+        data_kind=example.kind,
+    )
+
+
+def _shown(value: Any) -> str:
+    """A field as text, cut where it is too long to read here."""
+    said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return said if len(said) <= MOST_TEXT else said[:MOST_TEXT] + " …"

@@ -1,0 +1,159 @@
+"""The page: one file, nothing from outside, and the reports themselves inside it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+import msgspec
+
+from karat.model.report import Report
+from karat.present.html.about import about_section, gate_section, problem_section
+from karat.present.html.charts import figure
+from karat.present.html.compared import comparison_section
+from karat.present.html.figures import size
+from karat.present.html.items import item_section
+from karat.present.html.markup import Safe, element, joined
+from karat.present.html.runs import names_of, shared_section
+from karat.present.html.scores import score_section
+from karat.present.html.slices import slice_section
+from karat.present.html.tables import drawn
+from karat.present.html.verdict import sentences
+
+DATA = re.compile(rb'<script type="application/json" data-karat="report">(.*?)</script>', re.DOTALL)
+ICON = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'%3E"
+    "%3Crect width='9' height='9' rx='2' fill='%23a87b12'/%3E%3C/svg%3E"
+)
+MOST_VIEWS = 60
+
+
+def render(report: Report) -> bytes:
+    """The page of one run."""
+    return render_all([report])
+
+
+def render_all(reports: Sequence[Report]) -> bytes:
+    """One page of several runs: a part each, first what they share."""
+    names = names_of(reports)
+    one = len(reports) == 1
+    title = names[0] if one else f"{len(reports)} runs"
+    if one:
+        body = part(reports[0], names[0], 1, "r1-")
+    else:
+        contents = [element("li", element("a", n, href=f"#r{i}")) for i, n in enumerate(names, 1)]
+        body = joined(
+            element("h1", title),
+            element("nav", element("ul", contents, class_="contents"), aria_label="Runs"),
+            shared_section(reports, names, "h2"),
+            [part(r, n, 2, f"r{i}-") for i, (r, n) in enumerate(zip(reports, names, strict=True), 1)],
+        )
+    return ("<!doctype html>\n" + _document(title, body, reports) + "\n").encode()
+
+
+def reports_in(content: bytes) -> list[Report]:
+    """The reports that a page holds, none where it is no page of karat."""
+    return [Report.from_json(found) for found in DATA.findall(content)]
+
+
+def part(report: Report, name: str, level: int, prefix: str) -> Safe:
+    """One run from its verdict to its signature."""
+    title, section, below = (f"h{level + at}" for at in range(3))
+    blocks = [
+        score_section(report, section),
+        gate_section(report, section),
+        comparison_section(report, section, below),
+        slice_section(report, section, below),
+        _views(report, section, below),
+        item_section(report, section, prefix),
+        problem_section(report, section),
+        about_section(report, section, prefix),
+    ]
+    first, *more = sentences(report) or [size(report)]
+    verdict = element(
+        "div",
+        element("p", first, class_="verdict"),
+        element("ul", [element("li", one) for one in more]) if more else None,
+        class_="lead",
+    )
+    return element(
+        "article",
+        element("header", element(title, name, id=prefix.rstrip("-")), verdict),
+        [element("section", block, class_="block") for block in blocks if block],
+    )
+
+
+def _views(report: Report, heading: str, below: str) -> Safe:
+    """The task's own pictures and tables. A section of a new kind of report joins here."""
+    views = [figure(curve, below) for curve in report.curves[:MOST_VIEWS]]
+    views += [drawn(table, below) for table in report.tables[:MOST_VIEWS]]
+    inside = joined(views)
+    if not inside:
+        return Safe("")
+    return joined(element(heading, "A closer look"), element("div", inside, class_="views"))
+
+
+def _document(title: str, body: Safe, reports: Sequence[Report]) -> Safe:
+    style, script = source("marks.css") + source("page.css"), source("page.js")
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="generator", content="karat"),
+        element("link", rel="icon", href=ICON),
+        element("title", f"{title} – karat"),
+        element("style", Safe(style)),
+        element("script", Safe(script)),
+    )
+    toggle = element("button", "Dark", type="button", data_theme_toggle="", hidden=True)
+    top = element("header", element("span", "karat", class_="brand"), toggle, class_="top")
+    skip = element("a", "Skip to the report", href="#report", class_="skip")
+    main = element("main", body, id="report", tabindex="-1")
+    page = element("body", skip, top, main, [_data(report) for report in reports])
+    return element("html", head, page, lang="en", class_="karat")
+
+
+def source(name: str) -> str:
+    """A file that the page is made of."""
+    return resources.files("karat.present.html").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(code: str) -> str:
+    """What the page's policy knows its own style and script by."""
+    digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def _data(report: Report) -> Safe:
+    """The report's JSON, without what is at its default; `<` can end nothing in it."""
+    code = msgspec.json.encode(lean(report)).decode().replace("<", "\\u003c")
+    return element("script", Safe(code), type="application/json", data_karat="report")
+
+
+def lean(value: Any) -> Any:
+    """The value as plain data, fields at their default left out."""
+    if isinstance(value, msgspec.Struct):
+        return {
+            one.encode_name: lean(getattr(value, one.name))
+            for one in msgspec.structs.fields(value)
+            if not _is_default(one, getattr(value, one.name))
+        }
+    if isinstance(value, list):
+        return [lean(one) for one in value]
+    return value
+
+
+def _is_default(one: msgspec.structs.FieldInfo, value: Any) -> bool:
+    if one.default is not msgspec.NODEFAULT:
+        return type(value) is type(one.default) and bool(value == one.default)
+    made = one.default_factory
+    return made is not msgspec.NODEFAULT and bool(value == made())

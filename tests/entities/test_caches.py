@@ -1,0 +1,156 @@
+"""Prediction caches: the reference numbers, conventions of ends, and every defect by name."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from karat import DataError, check, score
+
+DATA = os.environ.get("KARAT_REFERENCE_DATA")
+needs_data = pytest.mark.skipif(not DATA, reason="KARAT_REFERENCE_DATA is not set")
+CACHES = Path(DATA or ".") / "prediction-caches"
+
+
+def mention(start: int, end: int) -> dict[str, int]:
+    return {"start_offset": start, "end_offset": end}
+
+
+def entity(kind: str, *mentions: tuple[int, int]) -> dict[str, Any]:
+    return {"type": kind, "mentions": [mention(*one) for one in mentions]}
+
+
+TEXT = "Ada met Bob in Rome"
+GOLD = [{"text": TEXT, "entities": [entity("PER", (0, 3)), entity("PER", (8, 11))]}]
+
+
+@needs_data
+@pytest.mark.parametrize("folder", ["ner", "ner_inclusive_end"])
+@pytest.mark.parametrize("side", ["ref", "eval"])
+def test_the_reference_numbers(folder: str, side: str) -> None:
+    expected = json.loads((CACHES / "expected.json").read_text())[folder][side]
+    files = [str(CACHES / folder / name) for name in (f"{side}.jsonl", f"{side}_predictions.jsonl")]
+    report = score(*files, level=None)
+    assert report.n == expected["rows"]
+    for part in ("precision", "recall", "f1"):
+        assert report[f"{part}_micro"].value == pytest.approx(expected["strict"][part], abs=5e-7)
+        assert report[f"span_{part}"].value == pytest.approx(expected["span_only"][part], abs=5e-7)
+        for kind, row in expected["by_type"].items():
+            assert report[f"{part}_type_{kind}"].value == pytest.approx(row[part], abs=5e-7)
+
+
+@needs_data
+@pytest.mark.parametrize(
+    "folder", sorted(CACHES.glob("broken/ner__*")) if DATA else [], ids=lambda path: path.name
+)
+def test_every_defect_is_named(folder: Path) -> None:
+    defect = json.loads((folder / "defect.json").read_text())
+    files = [str(folder / name) for name in ("eval.jsonl", "eval_predictions.jsonl")]
+    found = check(*files, task="entities").problems
+    assert len(found) == 1
+    one = found[0]
+    assert (one.code, one.severity, one.message) == (
+        defect["code"],
+        defect["severity"],
+        defect["message"],
+    )
+    place = (Path(one.file or "").name, one.line, one.record, one.key)
+    assert place == (defect["file"], defect["line"], defect["index"], defect["key"])
+
+
+def codes(gold: Any, pred: Any, **options: Any) -> list[tuple[str, str | None]]:
+    return [(p.code, p.key) for p in check(gold, pred, task="entities", **options).problems]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code", "key"),
+    [
+        ({"mentions": [mention(0, 3)]}, "entity-no-type", "[0]"),
+        ({"type": "PER"}, "mentions-missing", "[0].mentions"),
+        (entity("PER", (-3, 3)), "offset-range", "[0].mentions[0]"),
+        (entity("PER", (9, 3)), "offset-order", "[0].mentions[0]"),
+        (entity("B-PER", (0, 3)), "entity-bio-tag", "[0].type"),
+        (entity("PER", (0, 3), (0, 3)), "mention-duplicate", "[0].mentions[1]"),
+        ({"type": 3, "mentions": [mention(0, 3)]}, "entity-type", "[0].type"),
+        ({"type": "PER", "mentions": [[0, 3]]}, "mention-type", "[0].mentions[0]"),
+        (entity("PER", (0, 2**40)), "offset-range", "[0].mentions[0].end_offset"),
+    ],
+)
+def test_defects_beyond_the_reference_set(wrong: Any, code: str, key: str) -> None:
+    pred = [{"predicted_entities": [wrong]}]
+    found = codes(GOLD, pred, end="exclusive")
+    assert (code, f"predicted_entities{key}") in found
+    assert len(found) == 1
+
+
+def test_one_side_inclusive_is_stopped_and_can_be_forced() -> None:
+    text = "one two six ten fox dog"
+    edges = [(0, 3), (4, 7), (8, 11), (12, 15), (16, 19)]
+    gold = [{"text": text, "entities": [entity("N", one) for one in edges]}]
+    pred = [{"predicted_entities": [entity("N", (a, b - 1)) for a, b in edges]}]
+    with pytest.raises(DataError) as stopped:
+        score(gold, pred)
+    assert [p.code for p in stopped.value.problems] == ["end-conventions-differ"]
+    report = score(gold, pred, gold_end="exclusive", predictions_end="inclusive")
+    assert report.f1_micro == 1.0
+
+
+def test_a_shift_that_no_word_edge_shows_is_stopped() -> None:
+    text = "x" * 40
+    edges = [(i, i + 3) for i in range(0, 30, 5)]
+    gold = [{"text": text, "entities": [entity("N", one) for one in edges]}]
+    pred = [{"predicted_entities": [entity("N", (a, b + 1)) for a, b in edges]}]
+    assert codes(gold, pred) == [("end-conventions-differ", "predicted_entities")]
+
+
+def test_hard_facts_decide_where_no_word_does() -> None:
+    gold = [{"text": "xxxx", "entities": [entity("N", (0, 4))]}]
+    pred = [{"predicted_entities": [entity("N", (0, 4))]}]
+    assert any("exclusive" in note for note in score(gold, pred).notes)
+    gold = [{"text": "xxxx", "entities": [entity("N", (2, 2))]}]
+    pred = [{"predicted_entities": [entity("N", (2, 2))]}]
+    assert any("inclusive" in note for note in score(gold, pred).notes)
+
+
+def test_facts_against_each_other_are_an_error() -> None:
+    gold = [{"text": "xxxx", "entities": [entity("N", (0, 4)), entity("N", (2, 2))]}]
+    assert codes(gold, [{"predicted_entities": []}])[0] == ("end-mixed", "entities")
+
+
+def test_whole_entities_strict_and_weak() -> None:
+    gold = [{"text": TEXT, "entities": [entity("PER", (0, 3), (8, 11)), entity("LOC", (15, 19))]}]
+    pred = [{"predicted_entities": [entity("PER", (0, 3)), entity("LOC", (15, 19))]}]
+    strict = score(gold, pred, entity_level="entity")
+    assert (strict.precision_micro, strict.recall_micro) == (0.5, 0.5)
+    weak = score(gold, pred, entity_level="weak")
+    assert (weak.precision_micro, weak.recall_micro) == (1.0, 1.0)
+
+
+def test_inline_predictions_and_conflicts() -> None:
+    rows = [{**GOLD[0], "predicted_entities": [entity("PER", (0, 3))]}]
+    assert score(rows).recall_micro == 0.5
+    other = [{"predicted_entities": [entity("PER", (8, 11))]}]
+    assert ("prediction-conflict", "predicted_entities") in codes(rows, other)
+
+
+def test_rows_without_labels_are_left_out() -> None:
+    gold = [*GOLD, {"text": "nobody"}]
+    pred = [{"predicted_entities": [entity("PER", (0, 3))]}, {"predicted_entities": []}]
+    report = score(gold, pred)
+    assert report.n == 1
+    assert [p.code for p in report.problems] == ["label-partial"]
+
+
+def test_predictions_must_be_as_many_as_rows() -> None:
+    assert ("count-mismatch", "predicted_entities") in codes(GOLD, [{"predicted_entities": []}] * 2)
+
+
+def test_characters_are_code_points() -> None:
+    text = "𝔘𝔫𝔦 met Zoë"
+    gold = [{"text": text, "entities": [entity("PER", (8, 11))]}]
+    report = score(gold, [{"predicted_entities": [entity("PER", (8, 11))]}], examples=1)
+    assert report.f1_micro == 1.0

@@ -1,0 +1,43 @@
+"""karat --like conlleval against a token by token walk that follows the script's rules."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from entities.fuzz import scored_tags, tags
+from entities.walk import walk
+
+POOLS = {
+    "iob": ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"],
+    "iobes": ["O", "B-PER", "I-PER", "E-PER", "S-PER", "B-LOC", "E-LOC", "S-LOC"],
+    "odd": ["O", "B-PER", "I-A-B", "I", "B", "I-PER", "PER-X", "E-A-B"],
+}
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_like_conlleval(pool: str) -> None:
+    dice, compared = Random(pool), 0
+    for _ in range(60):
+        gold, pred = tags(dice, POOLS[pool])
+        ours, counts = scored_tags(gold, pred, like="conlleval"), walk(gold, pred)
+        assert ours["token_accuracy"] == pytest.approx(100 * counts.same / counts.tokens, abs=1e-12)
+        if counts.true and counts.said:
+            precision = 100 * counts.right / counts.said
+            recall = 100 * counts.right / counts.true
+            total = precision + recall
+            assert ours["precision_micro"] == precision
+            assert ours["recall_micro"] == recall
+            assert ours["f1_micro"] == (2 * precision * recall / total if total else 0.0)
+            compared += 1
+    assert compared > 30
+
+
+def test_the_example_of_the_shared_task() -> None:
+    """Four gold phrases, five found, three of them right: 60.00, 75.00 and 66.67 percent."""
+    gold = [["B-NP", "I-NP", "B-VP", "B-NP", "O", "B-PP"]]
+    pred = [["B-NP", "I-NP", "B-VP", "B-NP", "B-X", "B-Y"]]
+    ours = scored_tags(gold, pred, like="conlleval")
+    assert ours["precision_micro"] == 60.0
+    assert ours["recall_micro"] == 75.0
+    assert ours["f1_micro"] == pytest.approx(66.66666666666667, abs=1e-12)

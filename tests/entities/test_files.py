@@ -1,0 +1,176 @@
+"""Columns, tag records, spaCy's JSON and brat folders; and the ways between them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from karat import DataError, UsageError, check, score
+from karat.run.convert import convert
+
+ROWS = [
+    {
+        "text": "Ada Lovelace met Bob, in Ōsaka.",
+        "entities": [
+            {"type": "PER", "mentions": [{"start_offset": 0, "end_offset": 12}]},
+            {"type": "PER", "mentions": [{"start_offset": 17, "end_offset": 20}]},
+            {"type": "LOC", "mentions": [{"start_offset": 25, "end_offset": 30}]},
+        ],
+    },
+    {"text": "Nobody came.", "entities": []},
+]
+COLUMNS = """-DOCSTART- -X- O O
+
+Ada NNP B-PER B-PER
+Lovelace NNP I-PER O
+was VBD O O
+in IN O O
+Rome NNP B-LOC B-ORG
+
+-DOCSTART- -X- O O
+
+Bob NNP B-PER B-PER
+slept VBD O O
+"""
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    path = tmp_path / "gold.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS), "utf-8")
+    return path
+
+
+def test_two_columns_of_one_file(tmp_path: Path) -> None:
+    (tmp_path / "x.conll").write_text(COLUMNS)
+    report = score(str(tmp_path / "x.conll"))
+    assert (report.n, report.clusters) == (2, 2)
+    assert report.precision_micro == report.recall_micro == 1 / 3
+    assert report.span_f1 == 2 / 3
+    assert report.token_accuracy == 5 / 7
+
+
+def test_a_file_a_side(tmp_path: Path) -> None:
+    for name, column in (("gold", 2), ("pred", 3)):
+        lines = [line.split() for line in COLUMNS.splitlines()]
+        text = "\n".join(f"{cells[0]}\t{cells[column]}" if cells else "" for cells in lines)
+        (tmp_path / name).write_bytes(text.replace("\n", "\r\n").encode())
+    report = score(str(tmp_path / "gold"), str(tmp_path / "pred"))
+    assert report.precision_micro == 1 / 3
+
+
+def test_sentences_that_differ_are_named(tmp_path: Path) -> None:
+    (tmp_path / "gold").write_text("a\tO\nb\tO\n\nc\tO\n")
+    (tmp_path / "pred").write_text("a\tO\n\nc\tO\n")
+    found = check(str(tmp_path / "gold"), str(tmp_path / "pred")).problems
+    assert [(p.code, p.line) for p in found] == [("sentence-length", 1)]
+    (tmp_path / "pred").write_text("a\tO\nb\tO\n\nc\tX-Y\n")
+    found = check(str(tmp_path / "gold"), str(tmp_path / "pred"), task="entities").problems
+    assert [(p.code, p.line) for p in found] == [("tag-unreadable", 4)]
+    (tmp_path / "gold").write_text("a\tO\nb O\n")
+    found = check(str(tmp_path / "gold"), str(tmp_path / "pred"), task="entities").problems
+    assert ("columns-count", 2) in [(p.code, p.line) for p in found]
+
+
+def test_numbered_tags_need_names() -> None:
+    gold = [{"tokens": ["a", "b", "c"], "ner_tags": [1, 2, -100]}]
+    pred = [{"predictions": [1, 0, 0]}]
+    names = "O,B-PER,I-PER"
+    with pytest.raises(DataError):
+        score(gold, pred)
+    report = score(gold, pred, tag_names=names)
+    assert report.token_accuracy == 0.5
+    assert report.f1_micro == 0.0
+
+
+def test_character_spans_are_refused_by_schools_of_tags(gold: Path) -> None:
+    with pytest.raises(UsageError, match="token tags"):
+        score(str(gold), str(gold), like="seqeval")
+
+
+FORMATS = ("cache", "spacy", "conll", "tags", "brat")
+
+
+def named(path: Path, form: str) -> Path:
+    """The path with the ending that files of a format have."""
+    return path.with_suffix({"conll": ".conll", "brat": ""}.get(form, ".jsonl"))
+
+
+def loaded(path: Path, form: str, folder: Path) -> Any:
+    """Texts and spans of a file, as caches hold them."""
+    if form == "cache":
+        lines = path.read_text("utf-8").splitlines()
+        return [json.loads(line) for line in lines]
+    convert([path], folder / "back.jsonl", form, "cache")
+    return loaded(folder / "back.jsonl", "cache", folder)
+
+
+@pytest.mark.parametrize("first", FORMATS)
+@pytest.mark.parametrize("second", FORMATS)
+def test_every_way_keeps_the_offsets(first: str, second: str, gold: Path, tmp_path: Path) -> None:
+    here, there = gold, named(tmp_path / "there", second)
+    if first != "cache":
+        here = named(tmp_path / "here", first)
+        convert([gold], here, "cache", first)
+    if first == second:
+        there = here
+    else:
+        convert([here], there, first, second)
+    found = loaded(there, second, tmp_path)
+    assert [row["entities"] for row in found] == [row["entities"] for row in ROWS]
+    assert found[0]["text"].split()[0] == "Ada"
+
+
+@pytest.mark.parametrize("scheme", ["IOB1", "IOB2", "IOE1", "IOE2", "IOBES", "BILOU"])
+def test_every_scheme_can_be_written_and_read(scheme: str, gold: Path, tmp_path: Path) -> None:
+    convert([gold], tmp_path / "t.jsonl", "cache", "tags", {"scheme": scheme})
+    assert loaded(tmp_path / "t.jsonl", "tags", tmp_path)[0]["entities"] == ROWS[0]["entities"]
+    strict = score(
+        str(tmp_path / "t.jsonl"), str(tmp_path / "t.jsonl"), like=f"seqeval-strict:{scheme}"
+    )
+    assert strict.f1_micro == 1.0
+
+
+def test_formats_are_told_from_the_data(gold: Path, tmp_path: Path) -> None:
+    convert([gold], tmp_path / "x.jsonl", target="spacy")
+    used, _ = convert([tmp_path / "x.jsonl"], tmp_path / "y", target="conll")
+    assert (used.source, used.target) == ("spacy", "conll")
+    with pytest.raises(UsageError, match="could go several ways"):
+        convert([gold], tmp_path / "z")
+    with pytest.raises(UsageError, match="no format 'word'"):
+        convert([gold], tmp_path / "z", target="word")
+
+
+def test_nothing_is_written_where_tags_cannot_say_it(gold: Path, tmp_path: Path) -> None:
+    row = {
+        "text": "Port of Rome",
+        "entities": [
+            {"type": "ORG", "mentions": [{"start_offset": 0, "end_offset": 12}]},
+            {"type": "LOC", "mentions": [{"start_offset": 8, "end_offset": 12}]},
+        ],
+    }
+    gold.write_text(json.dumps(row) + "\n")
+    with pytest.raises(DataError) as stopped:
+        convert([gold], tmp_path / "out", "cache", "conll")
+    assert [p.code for p in stopped.value.problems] == ["span-overlap"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["gold.jsonl"]
+
+
+def test_brat_folders_with_groups_and_fragments(tmp_path: Path) -> None:
+    for side in ("gold", "pred"):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "a.txt").write_text("Ada said she met Bob and Cy Ray.")
+    notes = "T1\tPER 0 3\tAda\nT2\tPER 9 12\tshe\nT3\tPER 17 20;25 31\tBob Cy Ray\n*\tEquiv T1 T2\n"
+    (tmp_path / "gold" / "a.ann").write_text(notes)
+    (tmp_path / "pred" / "a.ann").write_text("T1\tPER 0 3\tAda\n#1\tNote T1\tx\n")
+    sides = [str(tmp_path / side) for side in ("gold", "pred")]
+    assert score(*sides).recall_micro == 1 / 3
+    assert score(*sides, entity_level="weak").recall_micro == 1 / 2
+    assert [p.code for p in check(*sides).problems] == ["span-discontinuous"]
+    (tmp_path / "pred" / "a.ann").unlink()
+    assert [p.code for p in check(*sides).problems if p.severity == "error"] == [
+        "prediction-missing"
+    ]
