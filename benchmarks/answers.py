@@ -107,7 +107,7 @@ KARAT = f"""
 import sys; sys.path.insert(0, {str(ROOT / "src")!r})
 sys.argv = ["karat", "score", *sys.argv[1:], "--quiet", "--json"]
 from karat.cli.main import main
-main()
+sys.exit(main())
 """
 HF = """
 import json, os, sys; sys.path.insert(0, os.environ["KARAT_EVALUATE"])

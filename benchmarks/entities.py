@@ -44,17 +44,17 @@ def predicted(dice: Random, chunks: list[Chunk], length: int) -> list[Chunk]:
         return chunks
     out: list[Chunk] = []
     for start, end, kind in chunks:
-        way = dice.random()
+        way, stop, said = dice.random(), end, kind
         if way < 0.2:
             continue
         if way < 0.4:
-            kind = TYPES[int(dice.random() * 4)]
+            said = TYPES[int(dice.random() * 4)]
         elif way < 0.5 and end < length:
-            end += 1
+            stop = end + 1
         elif way < 0.6 and end - start > 1:
-            end -= 1
+            stop = end - 1
         if not out or out[-1][1] <= start:
-            out.append((start, end, kind))
+            out.append((start, stop, said))
     return out
 
 

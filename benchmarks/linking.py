@@ -42,7 +42,10 @@ def make(n: int, kind: str, folder: Path) -> tuple[Path, Path]:
         group = np.where(wrong, rng.integers(0, max(n // 10, 1), size=n), cluster)
     answered = np.where(rng.random(n) < 0.05, ~nil, nil)
     paths = folder / "gold.tsv", folder / "system.tsv"
-    sides = ((eid, cluster, nil, kinds), (answer, group, answered, np.where(rng.random(n) < 0.9, kinds, "PER")))
+    sides = (
+        (eid, cluster, nil, kinds),
+        (answer, group, answered, np.where(rng.random(n) < 0.9, kinds, "PER")),
+    )
     for path, (ids, groups, nils, types) in zip(paths, sides, strict=True):
         kept = rng.random(n) < (1.0 if path is paths[0] else 0.95)
         with path.open("w", encoding="utf-8") as file:
@@ -66,14 +69,18 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("mentions", type=int, nargs="?", default=10_000)
     options.add_argument("--kind", choices=("local", "global"), default="local")
-    options.add_argument("--official", help="command of the official script, as 'python -m neleval'")
+    options.add_argument(
+        "--official", help="command of the official script, as 'python -m neleval'"
+    )
     options.add_argument("-m", "--measure", action="append")
     options.add_argument("--repeat", type=int, default=1)
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         gold, system = make(chosen.mentions, chosen.kind, Path(folder))
-        print(f"{chosen.mentions:,} mentions ({chosen.kind}) made in {time.perf_counter() - began:.1f} s")
+        print(
+            f"{chosen.mentions:,} mentions ({chosen.kind}) made in {time.perf_counter() - began:.1f} s"
+        )
         names = [word for name in chosen.measure or ["all"] for word in ("-m", name)]
         tail = ["evaluate", *names, "-g", str(gold), str(system)]
         ours = [sys.executable, "-m", "karat.compat.neleval", *tail]

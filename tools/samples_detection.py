@@ -74,12 +74,15 @@ def detections(dice: random.Random, truths: list[Box], fog: float) -> Iterator[B
             yield {**moved(dice, truth, 0.04), "probabilities": vector(dice, label, sure - 0.3)}
     if dice.random() < 0.3:
         label = dice.randrange(4)
-        yield {**corners(dice, 0.12, 0.12), "probabilities": vector(dice, label, dice.uniform(0, 0.5))}
+        yield {
+            **corners(dice, 0.12, 0.12),
+            "probabilities": vector(dice, label, dice.uniform(0, 0.5)),
+        }
 
 
 def rows(side: str) -> Iterator[tuple[Row, Row]]:
     """Data and predictions of one side, image by image."""
-    dice = random.Random(f"{NAME} {side}")  # noqa: S311  # a sample, not a secret
+    dice = random.Random(f"{NAME} {side}")
     shares = (0.6, 0.3, 0.1) if side == "ref" else (0.45, 0.3, 0.25)
     for number in range(IMAGES):
         weather = dice.choices(WEATHER, shares)[0]

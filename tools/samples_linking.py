@@ -16,7 +16,11 @@ DOCUMENTS = 24
 PLACES = ("Q_Harrow_Bay", "Q_Lindt_Isle", "Q_Port_Amsel", "Q_Vessen")
 PEOPLE = ("Q_Ada_Korvin", "Q_Jonas_Weil", "Q_Mira_Sand")
 FIRMS = ("Q_Amsel_Ferries", "Q_Vessen_United", "Q_Harrow_Press")
-TYPES = {**dict.fromkeys(PLACES, "GPE"), **dict.fromkeys(PEOPLE, "PER"), **dict.fromkeys(FIRMS, "ORG")}
+TYPES = {
+    **dict.fromkeys(PLACES, "GPE"),
+    **dict.fromkeys(PEOPLE, "PER"),
+    **dict.fromkeys(FIRMS, "ORG"),
+}
 
 Row = tuple[str, int, int, list[tuple[str, str, str]]]
 

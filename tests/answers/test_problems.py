@@ -68,6 +68,14 @@ def test_a_defect_of_gold_has_its_path(tmp_path: Path) -> None:
     assert found.record == 2
 
 
+def test_a_list_of_records_is_told_without_naming_the_task(tmp_path: Path) -> None:
+    records = [{"id": "q1", "prediction_text": "paris"}]
+    files = written(tmp_path, "g.json", GOLD), written(tmp_path, "p.json", records)
+    (found,) = karat.check(*files).problems
+    assert (found.code, found.severity) == ("not-mapping", "error")
+    assert "{id: answer}" in found.help
+
+
 def test_extra_and_repeated_ids_are_warnings(tmp_path: Path) -> None:
     gold = dataset([question("q1", "x"), question("q2", "y"), question("q1", "z")])
     found = problems(tmp_path, gold, {"q1": "z", "q2": "", "q9": ""})

@@ -44,7 +44,9 @@ def case(seed: int) -> tuple[Data, list[Data]]:
     images = [int(i) for i in rng.choice(50, int(rng.integers(1, 5)), replace=False)]
     classes = [int(i) for i in rng.choice(20, int(rng.integers(1, 4)), replace=False)]
     step, grid = float(rng.choice([1, 8, 16, 0.37])), int(rng.choice([4, 8, 40, 100]))
-    notes = [_note(rng, i + 1, images, classes, step, grid) for i in range(int(rng.integers(0, 25)))]
+    notes = [
+        _note(rng, i + 1, images, classes, step, grid) for i in range(int(rng.integers(0, 25)))
+    ]
     many = int(rng.choice([0, 3, 20, 60, 400], p=[0.05, 0.2, 0.4, 0.3, 0.05]))
     found = [_found(rng, notes, images, classes, step, grid) for _ in range(many)]
     gold = {

@@ -19,7 +19,8 @@ from karat.compat.pycocotools import COCO, COCOeval
 _spec = importlib.util.spec_from_file_location(
     "coco_cases", Path(__file__).with_name("coco_cases.py")
 )
-assert _spec is not None and _spec.loader is not None
+assert _spec is not None
+assert _spec.loader is not None
 coco_cases = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(coco_cases)
 
@@ -75,7 +76,7 @@ def test_adversarial_cases(start: int) -> None:
         same(*coco_cases.case(seed))
 
 
-@pytest.mark.parametrize("params", PARAMS, ids=lambda p: "-".join(p))
+@pytest.mark.parametrize("params", PARAMS, ids="-".join)
 def test_other_parameters(params: dict[str, Any]) -> None:
     for seed in range(40):
         same(*coco_cases.case(10_000 + seed), **params)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from linking import brute
 
 from karat.tasks.linking.ceaf import best
+from linking import brute
 
 
 def rows(dice: Random, entities: int) -> list[brute.Row]:

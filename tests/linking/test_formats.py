@@ -51,7 +51,12 @@ def test_candidates_are_best_first_and_ties_keep_their_order() -> None:
 
 def test_widths_line_ends_and_numbers() -> None:
     text = "d\t 0\t+1\r\nd\t1_0\t011\tE\t\t\rd\t2\t3\tE\t1e0\nd\t4\t5\tE\t0\tP"
-    assert mentions(text) == ["d\t0\t1\t", "d\t2\t3\tE\t1.0\t", "d\t4\t5\tE\t0.0\tP", "d\t10\t11\tE\t\t"]
+    assert mentions(text) == [
+        "d\t0\t1\t",
+        "d\t2\t3\tE\t1.0\t",
+        "d\t4\t5\tE\t0.0\tP",
+        "d\t10\t11\tE\t\t",
+    ]
 
 
 def test_what_is_written_is_read_again() -> None:
@@ -89,7 +94,10 @@ def test_unsafe_or_broken_xml_is_refused(text: str) -> None:
 def test_xml_may_come_in_any_blocks() -> None:
     data = XML.format(end=11, other=14).encode()
     found = list(elements("x", [data[i : i + 7] for i in range(0, len(data), 7)], "query"))
-    assert [(e.attributes["id"], e.children["name"], e.line) for e in found] == [("q1", "Abc", 3), ("q2", "B & C", 4)]
+    assert [(e.attributes["id"], e.children["name"], e.line) for e in found] == [
+        ("q1", "Abc", 3),
+        ("q2", "B & C", 4),
+    ]
 
 
 def tac(folder: Path, end: int, other: int, links: str) -> list[Path]:
@@ -108,23 +116,23 @@ def converted(inputs: list[Path], source: str, folder: Path, **options: Any) -> 
 def test_tac_with_types_scores_and_candidates(tmp_path: Path) -> None:
     links = "query_id\tkb\ttype\tscore\nq1\tE1\tPER\t0.5\nq1\tE2\tORG\t0\nq2\tNIL1\tGPE\n"
     assert converted(tac(tmp_path, 11, 14, links), "tac2014", tmp_path) == [
-        "D1\t10\t14\tNIL1\t1.0\tGPE",
         "D2\t9\t11\tE1\t0.5\tPER\tE2\t0.0\tORG",
+        "D1\t10\t14\tNIL1\t1.0\tGPE",
     ]
 
 
 def test_a_number_in_the_third_of_three_cells_is_the_score(tmp_path: Path) -> None:
     found = converted(tac(tmp_path, 11, 14, "q1\tE1\t0.25\nq2\tE2\tPER\n"), "tac2014", tmp_path)
-    assert found == ["D1\t10\t14\tE2\t1.0\tPER", "D2\t9\t11\tE1\t0.25\t"]
+    assert found == ["D2\t9\t11\tE1\t0.25\t", "D1\t10\t14\tE2\t1.0\tPER"]
 
 
 def test_ends_of_2011_are_told_from_the_names(tmp_path: Path) -> None:
     links = "q1\tE1\tPER\nq2\tE2\tPER\n"
     told = converted(tac(tmp_path, 12, 15, links), "tac2014", tmp_path)
-    assert [line.split("\t")[2] for line in told] == ["14", "11"]
+    assert [line.split("\t")[2] for line in told] == ["11", "14"]
     (tmp_path / "out.tsv").unlink()
     kept = converted(tac(tmp_path, 12, 15, links), "tac2014", tmp_path, tac_year="2014")
-    assert [line.split("\t")[2] for line in kept] == ["15", "12"]
+    assert [line.split("\t")[2] for line in kept] == ["12", "15"]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +162,9 @@ def test_tac_2015_merges_spellings_of_a_place(tmp_path: Path) -> None:
     path = tmp_path / "t.tab"
     place = "run\tm\tX\t{}\t{}\tGPE\tNAM\t{}\n"
     path.write_text(
-        place.format("D:1: 10 - 14", "E1", 0.9) + place.format("D:1:10–14", "E2", 0.95) + place.format("D:1:9-9", "E3", 1),
+        place.format("D:1: 10 - 14", "E1", 0.9)
+        + place.format("D:1:10–14", "E2", 0.95)
+        + place.format("D:1:9-9", "E3", 1),
         encoding="utf-8",
     )
     assert converted([path], "tac2015", tmp_path) == [
@@ -217,8 +227,16 @@ def test_there_and_back_again(tmp_path: Path, target: str) -> None:
     inputs = [there / "queries.xml", there / "links.tab"] if target == "tac2014" else [there]
     back = tmp_path / "back.tsv"
     convert(inputs, back, target, "neleval")
-    report = karat.score(str(table), str(back), task="entity-linking", measure=["luo", "strong_mention_match"], level=None)
-    assert {s.value for s in report.scores if s.name.startswith(("b_cubed", "mention_ceaf", "strong"))} == {1.0}
+    report = karat.score(
+        str(table),
+        str(back),
+        task="entity-linking",
+        measure=["luo", "strong_mention_match"],
+        level=None,
+    )
+    assert {
+        s.value for s in report.scores if s.name.startswith(("b_cubed", "mention_ceaf", "strong"))
+    } == {1.0}
 
 
 def test_a_folder_that_a_document_name_leads_out_of_is_not_written(tmp_path: Path) -> None:

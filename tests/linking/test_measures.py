@@ -41,11 +41,15 @@ def test_groups_that_only_the_system_has_count(score: Any) -> None:
     found = score(GOLD, SYSTEM, "strong_mention_match", by=["docid"])
     assert four(found['strong_mention_match;docid="d3"']) == (0, 1, 0, 0)
     assert four(found["strong_mention_match;docid=<micro>"]) == (3, 2, 3, 1)
-    assert found["strong_mention_match;docid=<macro>"]["recall"] == pytest.approx((2 / 3 + 1 + 0) / 3)
+    assert found["strong_mention_match;docid=<macro>"]["recall"] == pytest.approx(
+        (2 / 3 + 1 + 0) / 3
+    )
 
 
 def test_missing_types_are_a_group(score: Any) -> None:
-    found = score("d 0 1 E1 1.0 PER\nd 2 3 E1", "d 0 1 E1 1.0 PER", "strong_mention_match", by=["type"])
+    found = score(
+        "d 0 1 E1 1.0 PER\nd 2 3 E1", "d 0 1 E1 1.0 PER", "strong_mention_match", by=["type"]
+    )
     assert four(found["strong_mention_match;type=null"]) == (0, 0, 0, 1)
 
 
@@ -79,7 +83,11 @@ def test_type_weights_change_the_denominators(score: Any) -> None:
 
 
 def test_fields_of_types_written_as_json(score: Any) -> None:
-    found = score('d 0 1 E 1 {"a":1}\nd 2 3 E 1 {"a":2}', 'd 0 1 E 1 {"a":1}\nd 2 3 E 1 {"a":1}', "sets::span+a")
+    found = score(
+        'd 0 1 E 1 {"a":1}\nd 2 3 E 1 {"a":2}',
+        'd 0 1 E 1 {"a":1}\nd 2 3 E 1 {"a":1}',
+        "sets::span+a",
+    )
     assert four(found["sets::span+a"]) == (1, 1, 1, 1)
 
 

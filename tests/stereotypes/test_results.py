@@ -8,7 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import openpyxl
 import pytest
@@ -123,13 +123,13 @@ def test_options_write_their_files(make: Any, tmp_path: Path) -> None:
         score(gold, predictions, output_file=str(kept), plot=str(drawn), say=said.append)
     assert json.loads(kept.read_text("utf-8"))["model"]["intrasentence"]["race"]["SS Score"] == 100
     assert sum(text.startswith("replaced model") for text in said) == 1
-    ElementTree.fromstring(drawn.read_text("utf-8"))
+    ET.fromstring(drawn.read_text("utf-8"))
 
 
 def test_the_picture_shows_every_dot() -> None:
     """Values outside 30 to 70 vanish in the original's picture."""
     told = {"race": {"SS Score": 97.0}, "overall": {"SS Score": 97.0, "LM Score": 60.0}}
-    root = ElementTree.fromstring(picture({"<a>": {"overall": told}, "b": {"overall": told}}))
+    root = ET.fromstring(picture({"<a>": {"overall": told}, "b": {"overall": told}}))
     width = float(root.attrib["width"])
     dots = [e for e in root.iter() if e.tag.endswith("circle")]
     assert len(dots) == 1 + 2 + 2

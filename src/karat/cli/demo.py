@@ -17,6 +17,7 @@ from karat.errors import UsageError
 from karat.model.report import Report
 from karat.model.task import Card
 from karat.present import jsonfile
+from karat.present.html import page as html
 from karat.present.style import Style
 from karat.present.widths import WIDTH, width
 
@@ -41,10 +42,14 @@ def command(task: str | None, folder: Path) -> int:
     cards = tuple(card for card in cards if card.sample)
     if not cards:
         raise UsageError("there are no samples" + (f" of {task}" if task else ""))
+    index = folder / "index.html"
+    _refuse_foreign(index)
     written = [path for card in cards for path in _show(card, folder)]
+    written.append(_index(index, [path for path in written if path.suffix == ".html"]))
     click.echo(f"wrote to {folder.resolve()}:")
     for path in written:
         click.echo(f"  {path.relative_to(folder)}")
+    click.echo(f"\nopen {index.resolve()} in a browser")
     return 0
 
 
@@ -57,16 +62,28 @@ def _show(card: Card, folder: Path) -> list[Path]:
     own.mkdir(parents=True, exist_ok=True)
     sample = resources.files("karat.samples").joinpath(home)
     files = [_put(own / name, sample.joinpath(name).read_bytes()) for name in (gold, predictions)]
-    result = own / "report.json"
-    _refuse_foreign(result)
-    words = [*map(str, files), *more, "--out", str(result)]
+    results = [own / "report.json", own / "report.html"]
+    words = [*map(str, files), *more]
+    for result in results:
+        _refuse_foreign(result)
+        words += ["--out", str(result)]
     style = Style.of(sys.stdout)
     click.echo(style.paint(_command_line(words), "strong"), color=style.colour)
     # Its remarks would repeat what the end of the demo says.
     with score.command.make_context("score", [*words, "--quiet"]) as context:
         score.command.invoke(context)
     click.echo("\n" + "-" * WIDTH + "\n")
-    return [*files, result]
+    return [*files, *results]
+
+
+def _index(path: Path, pages: list[Path]) -> Path:
+    """The path, which now holds a page with a link to each of the others."""
+    entries = [
+        (page.relative_to(path.parent).as_posix(), html.reports_in(page.read_bytes())[0])
+        for page in pages
+    ]
+    jsonfile.write_atomically(path, html.render_index("karat demo", entries))
+    return path
 
 
 def _command_line(words: list[str]) -> str:
@@ -101,7 +118,10 @@ def _refuse_foreign(path: Path) -> None:
     if not path.exists():
         return
     try:
-        Report.from_json(path.read_bytes())
+        content = path.read_bytes()
+        if path.suffix == ".html" and html.is_page(content):
+            return
+        Report.from_json(content)
     except (msgspec.DecodeError, OSError) as error:
         message = f"{path} exists and is no report of karat"
         raise UsageError(message, help="choose another --out folder") from error

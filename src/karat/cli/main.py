@@ -18,10 +18,13 @@ from karat import __version__
 
 COMMANDS = {
     "score": "Weigh predictions against gold: scores, intervals, slices.",
+    "compare": "Compare systems on the same items; the first one is the baseline.",
+    "report": "Show stored runs again: as a page, a table, annotations.",
     "check": "Find what is wrong with the files, without scoring anything.",
     "convert": "Turn files of one format into another.",
     "tasks": "List the tasks, or show one: its files and options.",
     "demo": "Score the built-in samples and write their reports to a folder.",
+    "history": "List the runs that --log appended, or draw their scores over time.",
     "schema": "Print the JSON schema of what --json prints.",
     "completion": "Print the completion script of your shell.",
 }

@@ -14,8 +14,21 @@ WRITERS = {
     ".json": "karat.present.jsonfile",
     ".csv": "karat.present.csvfile",
     ".md": "karat.present.markdown",
+    ".html": "karat.present.html.page",
+    ".htm": "karat.present.html.page",
+    ".tex": "karat.present.latex",
+    ".xlsx": "karat.present.workbook",
+    ".xml": "karat.present.junit",
 }
 """Extension -> module with `render(report) -> bytes`."""
+
+PAGE_ITEMS = 50
+"""How many of the worst items a page has unless told otherwise: there they can be searched."""
+
+
+def is_page(path: str) -> bool:
+    """Whether the file will be a page, which can hold several runs."""
+    return Path(path).suffix.lower() in (".html", ".htm")
 
 
 def check_outputs(paths: Iterable[str]) -> None:
@@ -38,9 +51,14 @@ def write_outputs(report: Report, paths: Iterable[str]) -> list[str]:
     written = []
     for path in paths:
         module = importlib.import_module(WRITERS[Path(path).suffix.lower()])
-        try:
-            write_atomically(path, module.render(report))
-        except OSError as error:
-            raise UsageError(f"--out {path}: {error.strerror}") from error
-        written.append(path)
+        written.append(put(path, module.render(report)))
     return written
+
+
+def put(path: str, content: bytes) -> str:
+    """The path, at which the content now stands."""
+    try:
+        write_atomically(path, content)
+    except OSError as error:
+        raise UsageError(f"--out {path}: {error.strerror}") from error
+    return path

@@ -216,13 +216,16 @@ class COCOeval:
         found = _chosen(self.cocoDt, images, categories, bool(p.useCats))
         if not p.useCats:
             categories = dict.fromkeys(categories, 0)
-        truths, detections = _truths(notes, images, categories), _detections(found, images, categories)
+        truths, detections = (
+            _truths(notes, images, categories),
+            _detections(found, images, categories),
+        )
         k = len(p.catIds) if p.useCats else 1
         self._found = evaluate(truths, detections, len(p.imgIds), k, _rules(p))
 
     def accumulate(self, p: Params | None = None) -> None:
         """Fill `eval` with the arrays of precision, recall and scores."""
-        import datetime
+        import datetime as dt
 
         from karat.tasks.detection.evaluate import accumulate
 
@@ -230,7 +233,7 @@ class COCOeval:
             raise UsageError("please run evaluate() first")
         p = p or self.params
         arrays = accumulate(self._found)
-        now = datetime.datetime.now()  # noqa: DTZ005  # the original writes local time
+        now = dt.datetime.now()  # noqa: DTZ005  # the original writes local time
         self.eval = {
             "params": p,
             "counts": list(arrays.precision.shape),
@@ -311,7 +314,9 @@ def _numbers(values: Iterable[Any], n: int) -> np.ndarray[Any, np.dtype[np.float
     return np.fromiter(values, np.float64, n)
 
 
-def _truths(notes: list[Record], images: Mapping[Any, int], categories: Mapping[Any, int]) -> Truths:
+def _truths(
+    notes: list[Record], images: Mapping[Any, int], categories: Mapping[Any, int]
+) -> Truths:
     import numpy as np
 
     from karat.tasks.detection.boxes import Truths

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -12,6 +13,9 @@ from karat.model.problem import Problem
 from karat.model.signature import Signature
 
 SCHEMA = 1
+
+PICTURES = "karat.present.html.notebook"
+"""What draws a report in a notebook. By name, as a card names its task: nouns know no presenter."""
 
 
 class Score(msgspec.Struct, frozen=True, kw_only=True):
@@ -264,6 +268,11 @@ class Report(msgspec.Struct, kw_only=True):
     def from_json(cls, text: str | bytes) -> Report:
         """The Report that `to_json` wrote."""
         return msgspec.json.decode(text, type=cls)
+
+    def _repr_html_(self) -> str:
+        """The verdict, scores and slices with their pictures, for notebooks."""
+        fragment: str = importlib.import_module(PICTURES).fragment(self)
+        return fragment
 
     def to_pandas(self) -> Any:
         """The scores as a pandas data frame, where pandas is installed."""

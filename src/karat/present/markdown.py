@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from karat.model.report import Report, Slice
+from karat.model.report import Comparison, Difference, Report, Slice
+from karat.present.comparison import beaten, explained, p_text, score_of, shown_names
 from karat.present.numbers import count, decimals, fixed, interval, interval_title, plural
 from karat.present.style import Style
 from karat.present.widths import clean
@@ -17,7 +18,8 @@ def render(report: Report) -> bytes:
     size = f"{count(report.n, _STYLE)} {plural(report.item, report.n)}"
     if report.clusters is not None:
         size += f" in {count(report.clusters, _STYLE)} clusters"
-    blocks = [f"# {_text(report.title or report.task)}", size + ".", _scores(report)]
+    blocks = [f"# {_text(report.title or report.task)}", size + "."]
+    blocks += _comparisons(report) if report.comparisons else [_scores(report)]
     blocks += [_field(report, name) for name in dict.fromkeys(s.field for s in report.slices)]
     if report.gates:
         rows = [
@@ -41,6 +43,71 @@ def _scores(report: Report) -> str:
             reasons.append(f"- {_text(score.name)}: {_text(reason)}")
     table = _table(("score", "value", interval_title(report.level), "n"), rows)
     return table + ("\n\n" + "\n".join(reasons) if reasons else "")
+
+
+def _comparisons(report: Report) -> list[str]:
+    """The systems side by side, then each one against the baseline."""
+    head = ("", *(f"{one.letter}: {_text(one.name)}" for one in report.systems))
+    rows = []
+    for name in shown_names(report, everything=True):
+        row = [_text(name)]
+        for system in report.systems:
+            score = score_of(system, name)
+            places = (
+                0 if score is None else decimals(score.scale, score.value, score.low, score.high)
+            )
+            value = fixed(None if score is None else score.value, places, _STYLE)
+            raised = ",".join(beaten(report, system, name))
+            row.append(value + (f"<sup>{raised}</sup>" if raised else ""))
+        rows.append(row)
+    blocks = [_table(head, rows)]
+    for one in report.comparisons:
+        blocks.append(f"## {_text(one.system)} against {_text(one.baseline)}")
+        blocks += [
+            _text(one.sentence),
+            _table(_DIFFERENCES, [_difference(d) for d in one.differences]),
+        ]
+        blocks += [_sliced(one, name) for name in dict.fromkeys(s.field for s in one.slices)]
+    return [*blocks, "\n".join(f"- {_text(told)}" for told in explained(report))]
+
+
+_DIFFERENCES = ("score", "difference", "interval", "p", "Holm p", "sees", "w/t/l")
+
+
+def _difference(found: Difference) -> Sequence[str]:
+    places = decimals(found.scale, found.value, found.low, found.high)
+    counted = (found.wins, found.ties, found.losses)
+    return (
+        _text(found.name),
+        fixed(found.value, places, _STYLE, signed=True),
+        interval(found.low, found.high, places, _STYLE),
+        _text(p_text(found.p)),
+        _text(p_text(found.adjusted_p)),
+        "" if found.smallest_seen is None else fixed(found.smallest_seen, places, _STYLE),
+        "" if found.wins is None else "/".join(count(c, _STYLE) for c in counted),
+    )
+
+
+def _sliced(comparison: Comparison, name: str) -> str:
+    """The differences in the slices of one field."""
+    rows = []
+    for part in comparison.slices:
+        if part.field != name:
+            continue
+        for found in part.differences:
+            places = decimals(found.scale, found.value, found.low, found.high)
+            rows.append(
+                (
+                    _text(part.level),
+                    _text(found.name),
+                    fixed(found.value, places, _STYLE, signed=True),
+                    interval(found.low, found.high, places, _STYLE),
+                    count(part.n, _STYLE),
+                    _text(p_text(found.q)),
+                )
+            )
+    head = (_text(name), "score", "difference", "interval", "n", "q")
+    return _table(head, rows, numbers=2)
 
 
 def _field(report: Report, name: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from karat.model.report import Report, Score, Slice, SliceScore
+from karat.present.comparison import comparison_lines
 from karat.present.grid import Cell, grid
 from karat.present.numbers import count, decimals, duration, fixed, interval, interval_title, plural
 from karat.present.problems import brief
@@ -55,6 +56,7 @@ def render(
         _header(report, style),
         _scores(report, style, notes, everything),
         *_slices(report, style, notes, everything),
+        *comparison_lines(report, style, everything),
         *(table_lines(table, style, everything) for table in report.tables),
         _notes(report, notes),
         *(example_lines(example, style) for example in report.examples),
@@ -81,6 +83,8 @@ def _header(report: Report, style: Style) -> list[str]:
     if report.n_effective is not None:
         facts.append(f"effective n {count(round(report.n_effective), style)}")
     names = [i.name for i in report.inputs if i.role != "gold"] or [i.name for i in report.inputs]
+    if report.systems:
+        names = [f"{len(report.systems)} systems"]
     between = f" {style.dot} "
     line = between.join(clean(fact) for fact in facts)
     room = WIDTH - width(line) - len(between)

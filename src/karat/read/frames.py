@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from typing import Any, ClassVar, Never
 
@@ -140,8 +141,7 @@ def read_frame(name: str, data: bytes) -> Frame:
         raise _stopped("pickle-content", str(odd), name) from None
     except (MemoryError, RecursionError):
         raise _stopped("pickle-broken", "the pickle is nested or sized absurdly", name) from None
-    except Exception as error:
-        # A broken pickle can raise anything at all, from the unpickler and from odd pieces.
+    except Exception as error:  # noqa: BLE001  a broken pickle can raise anything at all
         message = f"the pickle cannot be read ({type(error).__name__}: {error})"[:200]
         raise _stopped("pickle-broken", message, name) from None
 
@@ -184,8 +184,7 @@ def _columns(tree: Any) -> dict[str, list[Any]]:
     for one in blocks:
         values, placement, _ = _piece(one, "block").args
         places = _places(placement, len(names))
-        for place, column in zip(places, _lists(values, len(places)), strict=True):
-            found[place] = column
+        found |= dict(zip(places, _lists(values, len(places)), strict=True))
     if sorted(found) != list(range(len(names))) or len({len(c) for c in found.values()}) > 1:
         raise Odd("the columns of the data frame do not fit together")
     return {str(name): found[i] for i, name in enumerate(names)}
@@ -263,9 +262,7 @@ def _texts(thing: Any) -> list[Any]:
     edges = np.frombuffer(starts or b"", _OFFSETS[name])[offset : offset + length + 1].tolist()
     if len(edges) != length + 1 and length:
         raise Odd("a column of text is cut off")
-    texts: list[Any] = [
-        (content or b"")[a:b].decode() for a, b in zip(edges[:-1], edges[1:], strict=True)
-    ]
+    texts: list[Any] = [(content or b"")[a:b].decode() for a, b in pairwise(edges)]
     if valid is not None:
         bits = np.unpackbits(np.frombuffer(valid, np.uint8), bitorder="little")
         present = bits[offset : offset + length]

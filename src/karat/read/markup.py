@@ -75,7 +75,9 @@ class _Reader:
 
     def doctype(self, *_: object) -> int:
         """Refuse every declaration."""
-        raise self.broken("xml-declaration", "XML with a document type or entities of its own is refused")
+        raise self.broken(
+            "xml-declaration", "XML with a document type or entities of its own is refused"
+        )
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """An element begins."""

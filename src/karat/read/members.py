@@ -18,7 +18,7 @@ class Item(NamedTuple):
     """One item: the member it belongs to, its number there, its line and its value."""
 
     member: str
-    index: int
+    number: int
     line: int
     value: Any
 

@@ -18,7 +18,9 @@ def text_lines(source: Source) -> Iterator[tuple[int, str]]:
         text = source.data().decode("utf-8")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise DataError([Problem("not-utf8", "error", "this is not UTF-8 text", source.name, line)]) from error
+        raise DataError(
+            [Problem("not-utf8", "error", "this is not UTF-8 text", source.name, line)]
+        ) from error
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if not lines[-1]:
         lines.pop()

@@ -433,13 +433,13 @@ def _with_values(comparison: Comparison, systems: Sequence[System]) -> Compariso
 
 
 def _inputs(runs: Runs) -> list[Input]:
-    """Gold once, then the predictions of every system."""
+    """Gold once, then the predictions of every system under its name."""
     found = [one for one in pipeline.inputs_of(runs.measured[0].request) if one.role == "gold"]
+    sides = [pipeline.inputs_of(one.request) for one in runs.measured]
     if runs.stored is not None:
-        told = [one for one in runs.stored.inputs if one.role != "gold"]
-        found += [msgspec.structs.replace(one, role="baseline, stored") for one in told]
-    for one in runs.measured:
-        found += [i for i in pipeline.inputs_of(one.request) if i.role != "gold"]
+        sides.insert(0, runs.stored.inputs)
+    for name, side in zip(runs.names, sides, strict=True):
+        found += [msgspec.structs.replace(one, role=name) for one in side if one.role != "gold"]
     return found
 
 
@@ -459,8 +459,10 @@ def _notes(runs: Runs, clusters: int | None) -> list[str]:
 def _signature(runs: Runs, settings: CompareSettings) -> Signature:
     signed = signing.sign(runs.measured[0], settings.run.interval, settings.seed)
     digests = {role: value for role, value in signed.inputs.items() if role.startswith("gold")}
-    for system in _inputs(runs):
-        if system.role != "gold":
-            digests[system.name] = system.digest
+    for one in _inputs(runs):
+        if one.role != "gold":
+            # A system of several files has a number behind its name from the second on.
+            taken = sum(role.rstrip("0123456789") == one.role for role in digests)
+            digests[f"{one.role}{taken + 1 if taken else ''}"] = one.digest
     definitions = {**signed.definitions, "swaps": str(settings.trials)}
     return msgspec.structs.replace(signed, inputs=digests, definitions=definitions)

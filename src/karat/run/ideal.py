@@ -1,4 +1,4 @@
-"""Scores that are best at a value, tested against it: is SS away from 50 by more than chance?"""
+"""Scores that are best at a value, tested against it: is SS farther from 50 than by chance."""
 
 from __future__ import annotations
 

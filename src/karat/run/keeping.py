@@ -7,6 +7,7 @@ kept, which is what a difference needs; what is too wide for that is named as le
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -53,7 +54,7 @@ def keep(measured: Measured, name: str) -> Kept:
         options=choices(measured),
         ids=_text(list(pairs.ids)),
         parts=parts,
-        official=dict(measured.official),
+        official={k: float(v) for k, v in measured.official.items() if math.isfinite(v)},
         labels=list(labels),
         left_out=left_out,
     )

@@ -43,11 +43,23 @@ class Ragged(NamedTuple):
 
 
 class Permuted(NamedTuple):
-    """A permutation test: p by the (extreme + 1) / (draws + 1) rule, and the mean under no drift."""
+    """A permutation test: p by the (extreme + 1) / (draws + 1) rule.
+
+    `mean` and `critical` are the mean and the 99 % quantile of the distance under no drift: what
+    lies below `critical` could not be told from chance on data of this size.
+    """
 
     p: float
     mean: float
+    critical: float
     draws: int
+
+
+def permuted(seen: float, found: FloatArray) -> Permuted:
+    """The test of a distance against those of the shuffles."""
+    extreme = int((found >= seen - 1e-12 * abs(seen)).sum())
+    critical = float(np.quantile(found, 0.99))
+    return Permuted((extreme + 1) / (len(found) + 1), float(found.mean()), critical, len(found))
 
 
 def trials(rows: int) -> int:
@@ -74,8 +86,7 @@ def rows_test(
     found = np.concatenate(
         [distance(a, b) for a, b in _shuffled(sides[0], sides[1], draws, rng)]
     )
-    extreme = int((found >= seen - 1e-12 * abs(seen)).sum())
-    return Permuted((extreme + 1) / (draws + 1), float(found.mean()), draws)
+    return permuted(seen, found)
 
 
 def _thinned(side: Ragged, rng: np.random.Generator) -> Ragged:
@@ -125,8 +136,7 @@ def energy_test(ref: FloatArray, other: FloatArray, seed: int, purpose: str) -> 
     seen = _energy(apart, mine)
     draws = trials(n + m)
     found = np.array([_energy(apart, rng.permutation(mine)) for _ in range(draws)])
-    extreme = int((found >= seen - 1e-12 * abs(seen)).sum())
-    return seen, Permuted((extreme + 1) / (draws + 1), float(found.mean()), draws)
+    return seen, permuted(seen, found)
 
 
 def _energy(apart: FloatArray, mine: FloatArray) -> float:

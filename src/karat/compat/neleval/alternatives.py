@@ -10,10 +10,14 @@ from karat.compat.neleval.evaluate import add_gold, read
 
 def add_select(commands: Any) -> None:
     """The command `select-alternatives`."""
-    one = commands.add_parser("select-alternatives", help="Handle KB ambiguity in the gold standard")
+    one = commands.add_parser(
+        "select-alternatives", help="Handle KB ambiguity in the gold standard"
+    )
     one.add_argument("system", metavar="SYSTEM", help="system annotations")
     add_gold(one)
-    one.add_argument("-f", "--fields", default="eid", metavar="FIELDS", help="what must be equal; * for all")
+    one.add_argument(
+        "-f", "--fields", default="eid", metavar="FIELDS", help="what must be equal; * for all"
+    )
     one.set_defaults(run=_select)
 
 

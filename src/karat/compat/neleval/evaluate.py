@@ -31,12 +31,16 @@ Commands = Any
 
 def add_measures(one: argparse.ArgumentParser) -> None:
     """The flag that names measures."""
-    one.add_argument("-m", "--measure", action="append", metavar="NAME", help="a measure or group; repeatable")
+    one.add_argument(
+        "-m", "--measure", action="append", metavar="NAME", help="a measure or group; repeatable"
+    )
 
 
 def add_gold(one: argparse.ArgumentParser) -> None:
     """The flag that names the gold file."""
-    one.add_argument("-g", "--gold", required=True, metavar="FILE", help="gold annotations; - is stdin")
+    one.add_argument(
+        "-g", "--gold", required=True, metavar="FILE", help="gold annotations; - is stdin"
+    )
 
 
 def add_format(one: argparse.ArgumentParser, *more: str) -> None:
@@ -51,9 +55,15 @@ def add_evaluate(commands: Commands) -> None:
     add_gold(one)
     add_format(one)
     add_measures(one)
-    one.add_argument("-b", "--group-by", action="append", metavar="FIELD", help="score each value apart")
-    one.add_argument("--by-doc", dest="group_by", action="append_const", const="docid", help="as -b docid")
-    one.add_argument("--by-type", dest="group_by", action="append_const", const="type", help="as -b type")
+    one.add_argument(
+        "-b", "--group-by", action="append", metavar="FIELD", help="score each value apart"
+    )
+    one.add_argument(
+        "--by-doc", dest="group_by", action="append_const", const="docid", help="as -b docid"
+    )
+    one.add_argument(
+        "--by-type", dest="group_by", action="append_const", const="type", help="as -b type"
+    )
     one.add_argument("--overall", action="store_true", help="only micro and macro averages")
     one.add_argument("--type-weights", metavar="FILE", help="gold TAB system TAB weight")
     one.set_defaults(run=_evaluate)
@@ -69,7 +79,9 @@ def _evaluate(chosen: argparse.Namespace) -> str:
     except UsageError as error:
         raise Late(error.message, error.help) from error
     if any(not row["precision"] + row["recall"] for row in found.values()):
-        print("WARNING\tsome denominators are zero, and their scores were set to 0", file=sys.stderr)
+        print(
+            "WARNING\tsome denominators are zero, and their scores were set to 0", file=sys.stderr
+        )
     return rendered(found, chosen.fmt)
 
 
@@ -81,7 +93,9 @@ def rendered(found: Mapping[str, Mapping[str, Any]], fmt: str) -> str:
         return repr(dict(found))
     lines = ["\t".join(HEADER)]
     for name in sorted(found):
-        lines.append("\t".join([*(shown(found[name][n], i > 3) for i, n in enumerate(NUMBERS)), name]))
+        lines.append(
+            "\t".join([*(shown(found[name][n], i > 3) for i, n in enumerate(NUMBERS)), name])
+        )
     return "\n".join(lines)
 
 
@@ -131,7 +145,9 @@ def weights_of(path: str | None) -> Weights | None:
 
 def add_list_measures(commands: Commands) -> None:
     """The command `list-measures`."""
-    one = commands.add_parser("list-measures", help="List measures schemes available for evaluation")
+    one = commands.add_parser(
+        "list-measures", help="List measures schemes available for evaluation"
+    )
     add_measures(one)
     one.set_defaults(run=_list_measures)
 

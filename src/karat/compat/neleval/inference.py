@@ -32,7 +32,9 @@ def _add(commands: Any, name: str, help: str) -> argparse.ArgumentParser:
     one: argparse.ArgumentParser = commands.add_parser(name, help=help)
     add_gold(one)
     one.add_argument("-n", "--trials", type=int, default=2500, help="default 2500")
-    one.add_argument("-j", "--n_jobs", type=int, default=1, help="accepted; the answer does not depend on it")
+    one.add_argument(
+        "-j", "--n_jobs", type=int, default=1, help="accepted; the answer does not depend on it"
+    )
     add_format(one)
     add_measures(one)
     one.add_argument("--metrics", default="precision,recall,fscore", help="of " + ",".join(ALL))
@@ -46,14 +48,18 @@ def add_significance(commands: Any) -> None:
     one = _add(commands, "significance", "Test for pairwise significance between systems")
     one.add_argument("systems", metavar="SYSTEM", nargs="+", help="two or more systems")
     method = one.add_mutually_exclusive_group()
-    method.add_argument("--permute", dest="method", action="store_const", const="permute", default="permute")
+    method.add_argument(
+        "--permute", dest="method", action="store_const", const="permute", default="permute"
+    )
     method.add_argument("--bootstrap", dest="method", action="store_const", const="bootstrap")
     one.set_defaults(run=_significance)
 
 
 def add_confidence(commands: Any) -> None:
     """The command `confidence`."""
-    one = _add(commands, "confidence", "Calculate percentile bootstrap confidence intervals for a system")
+    one = _add(
+        commands, "confidence", "Calculate percentile bootstrap confidence intervals for a system"
+    )
     one.add_argument("system", metavar="SYSTEM", help="system annotations")
     one.add_argument("-p", "--percentiles", default="90,95,99", help="default 90,95,99")
     one.set_defaults(run=_confidence)
@@ -76,7 +82,9 @@ def _by_document(
     from karat.tasks.linking.counts import NUMBERS, Counting
     from karat.tasks.linking.grouping import cut_by
 
-    names = sorted({one.docs[code] for one in [gold, *systems] for code in np.unique(one.doc).tolist()})
+    names = sorted(
+        {one.docs[code] for one in [gold, *systems] for code in np.unique(one.doc).tolist()}
+    )
     place = {name: i for i, name in enumerate(names)}
     found = []
     for system in systems:
@@ -109,7 +117,9 @@ def _quotient(a: FloatArray, b: FloatArray) -> FloatArray:
 def _significance(chosen: argparse.Namespace) -> str:
     measures = additive(chosen.measure, ["strong_all_match"])
     if chosen.method == "bootstrap":
-        raise UsageError("--bootstrap is not offered for significance", help="use --permute, or confidence")
+        raise UsageError(
+            "--bootstrap is not offered for significance", help="use --permute, or confidence"
+        )
     if len(chosen.systems) < 2:
         raise UsageError("significance compares two systems or more")
     gold, systems = read(chosen.gold), [read(path) for path in chosen.systems]
@@ -127,7 +137,9 @@ def _significance(chosen: argparse.Namespace) -> str:
     return _significance_table(rows, _metrics(chosen))
 
 
-def _randomised(a: FloatArray, b: FloatArray, trials: int, seed: int) -> dict[str, dict[str, float]]:
+def _randomised(
+    a: FloatArray, b: FloatArray, trials: int, seed: int
+) -> dict[str, dict[str, float]]:
     """metric -> difference and p: the share of random swaps at least as far in its direction."""
     import numpy as np
 
@@ -200,12 +212,17 @@ def _bootstrapped(
     overall = _scored(counts.sum(axis=0))
     draws = [
         _scored(block.astype(np.float64) @ counts)
-        for block in resamples(np.ones(len(counts), dtype=np.int64), trials, seed, "neleval confidence")
+        for block in resamples(
+            np.ones(len(counts), dtype=np.int64), trials, seed, "neleval confidence"
+        )
     ]
     drawn = np.sort(np.concatenate(draws), axis=0) if draws else overall[None, :]
     bounds = {
         name: {
-            str(p): [_percentile(drawn[:, i], (100 - p) / 2), _percentile(drawn[:, i], 100 - (100 - p) / 2)]
+            str(p): [
+                _percentile(drawn[:, i], (100 - p) / 2),
+                _percentile(drawn[:, i], 100 - (100 - p) / 2),
+            ]
             for p in levels
         }
         for i, name in enumerate(ALL)

@@ -10,7 +10,9 @@ from karat.errors import MissingExtra
 
 def add_picture_flags(one: argparse.ArgumentParser) -> None:
     """The flags that all pictures share."""
-    one.add_argument("-o", "--out-fmt", default="./{}.pdf", metavar="TEMPLATE", help="default ./{}.pdf")
+    one.add_argument(
+        "-o", "--out-fmt", default="./{}.pdf", metavar="TEMPLATE", help="default ./{}.pdf"
+    )
     one.add_argument("--figsize", default="8,6", metavar="W,H", help="inches; default 8,6")
     one.add_argument("--cmap", default="jet", help="colour map; default jet")
     one.add_argument("--label-map", metavar="JSON-or-file", help="names to show instead")

@@ -27,7 +27,9 @@ def _add_mapping(one: argparse.ArgumentParser) -> None:
 
 
 def _add_excluded(one: argparse.ArgumentParser) -> None:
-    one.add_argument("-x", "--excluded-spans", metavar="FILE", help="docid TAB start TAB end to leave out")
+    one.add_argument(
+        "-x", "--excluded-spans", metavar="FILE", help="docid TAB start TAB end to leave out"
+    )
 
 
 def add_tac(commands: Any) -> None:
@@ -35,7 +37,9 @@ def add_tac(commands: Any) -> None:
     one = _add(commands, "prepare-tac", "Convert TAC output format for evaluation", _tac)
     one.add_argument("system", metavar="LINKS", help="link table")
     one.add_argument("-q", "--queries", required=True, metavar="XML", help="mention queries")
-    one.add_argument("--exclusive-ends", action="store_true", help="ends are one past the mention (2011)")
+    one.add_argument(
+        "--exclusive-ends", action="store_true", help="ends are one past the mention (2011)"
+    )
     _add_excluded(one)
     _add_mapping(one)
 
@@ -57,13 +61,22 @@ def add_brat(commands: Any) -> None:
 
 def add_coref(commands: Any) -> None:
     """The command `prepare-conll-coref`."""
-    one = _add(commands, "prepare-conll-coref", "Import format from CoNLL 2011-2 coreference shared task", _coref)
-    one.add_argument("system", metavar="FILE", nargs="?", default="-", help="- is stdin, the default")
+    one = _add(
+        commands,
+        "prepare-conll-coref",
+        "Import format from CoNLL 2011-2 coreference shared task",
+        _coref,
+    )
+    one.add_argument(
+        "system", metavar="FILE", nargs="?", default="-", help="- is stdin, the default"
+    )
     one.add_argument("--with-kb", action="store_true", help="keep ids that do not begin with NIL")
     one.add_argument("--cross-doc", action="store_true", help="ids mean the same in all documents")
 
 
-def _written(mentions: Iterable[Mention], problems: Problems, excluded: str | None, quiet: bool) -> str:
+def _written(
+    mentions: Iterable[Mention], problems: Problems, excluded: str | None, quiet: bool
+) -> str:
     """The annotation table, once all problems are known."""
     from karat.tasks.linking.tsv import write_table
     from karat.tasks.linking.zones import excluded as inside

@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 
 def add_compare(commands: Any) -> None:
     """The command `compare-measures`."""
-    one = commands.add_parser("compare-measures", help="Calculate statistics of measure distribution over systems")
+    one = commands.add_parser(
+        "compare-measures", help="Calculate statistics of measure distribution over systems"
+    )
     one.add_argument("systems", metavar="SYSTEM", nargs="+", help="systems, or evaluations with -e")
     source = one.add_mutually_exclusive_group(required=True)
     source.add_argument("-g", "--gold", metavar="FILE", help="gold annotations")
-    source.add_argument("-e", "--evaluation-files", action="store_true", help="SYSTEMs are tables of evaluate")
+    source.add_argument(
+        "-e", "--evaluation-files", action="store_true", help="SYSTEMs are tables of evaluate"
+    )
     one.add_argument("-f", "--fmt", choices=("tab", "json", "none", "plot"), default="tab")
     add_measures(one)
     one.add_argument("-s", "--sort-by", choices=("none", "name", "eigen", "mds"), default="none")
@@ -84,7 +88,11 @@ def correlation(kind: str, x: FloatArray, y: FloatArray) -> float:
 
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan")
-    function = {"pearson-r": stats.pearsonr, "spearman-r": stats.spearmanr, "kendall-tau": stats.kendalltau}[kind]
+    function = {
+        "pearson-r": stats.pearsonr,
+        "spearman-r": stats.spearmanr,
+        "kendall-tau": stats.kendalltau,
+    }[kind]
     return float(function(x, y)[0])
 
 

@@ -21,8 +21,12 @@ Pair = tuple[int, int]
 
 def add_validate(commands: Any) -> None:
     """The command `validate-spans`."""
-    one = commands.add_parser("validate-spans", help="Check mentions for duplicates, crossing and nesting")
-    one.add_argument("system", metavar="FILE", nargs="?", default="-", help="- is stdin, the default")
+    one = commands.add_parser(
+        "validate-spans", help="Check mentions for duplicates, crossing and nesting"
+    )
+    one.add_argument(
+        "system", metavar="FILE", nargs="?", default="-", help="- is stdin, the default"
+    )
     for name, default in (("duplicate", "error"), ("crossing", "warn"), ("nested", "ignore")):
         one.add_argument(f"--{name}", choices=LEVELS, default=default)
     one.set_defaults(run=_validate)
@@ -88,16 +92,20 @@ def add_analyze(commands: Any) -> None:
     one = commands.add_parser("analyze", help="Analyze errors")
     one.add_argument("system", metavar="SYSTEM", help="system annotations")
     add_gold(one)
-    one.add_argument("-u", "--unique", action="store_true", help="drop repeats of document, gold and system")
+    one.add_argument(
+        "-u", "--unique", action="store_true", help="drop repeats of document, gold and system"
+    )
     one.add_argument("-s", "--summary", action="store_true", help="count the labels")
-    one.add_argument("-c", "--with-correct", action="store_true", help="correct ones are always shown")
+    one.add_argument(
+        "-c", "--with-correct", action="store_true", help="correct ones are always shown"
+    )
     one.set_defaults(run=_analyze)
 
 
 def _analyze(chosen: argparse.Namespace) -> str:
+    from karat.model.task import Request
     from karat.tasks.linking.explain import LABELS, labels
     from karat.tasks.linking.measure import Sides
-    from karat.model.task import Request
 
     counting, _ = opened(chosen.gold, chosen.system)
     found, gold, system = labels(Sides(counting, (), Request(())))

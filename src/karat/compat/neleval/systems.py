@@ -32,7 +32,13 @@ def evaluation_of(source: Source) -> Evaluated:
     lines = source.data().decode("utf-8", "replace").splitlines()
     if not lines or tuple(lines[0].split("\t")) != HEADER:
         text = "the first line is not the header of an evaluation"
-        raise DataError([Problem("header-wrong", "error", text, source.name, 1, help=f"it is {' '.join(HEADER)}")])
+        raise DataError(
+            [
+                Problem(
+                    "header-wrong", "error", text, source.name, 1, help=f"it is {' '.join(HEADER)}"
+                )
+            ]
+        )
     found: Evaluated = {}
     for number, line in enumerate(lines[1:], 2):
         cells = line.split("\t")
@@ -72,8 +78,12 @@ def add_rank(commands: Any) -> None:
     one = commands.add_parser("rank-systems", help="Get the ranking of systems")
     one.add_argument("systems", metavar="EVALFILE", nargs="+", help="tables that evaluate wrote")
     add_measures(one)
-    one.add_argument("--metric", action="append", choices=METRICS, help="default fscore; repeatable")
-    one.add_argument("--group-re", metavar="RE", type=_expression, help="group systems by a match in the path")
+    one.add_argument(
+        "--metric", action="append", choices=METRICS, help="default fscore; repeatable"
+    )
+    one.add_argument(
+        "--group-re", metavar="RE", type=_expression, help="group systems by a match in the path"
+    )
     one.add_argument("--short-names", action="store_true", help="leave out what all paths share")
     for name, help in (("group-", "inside a group"), ("", "of all")):
         limit = one.add_mutually_exclusive_group()
@@ -124,7 +134,9 @@ def _ranked(
     scores: Sequence[float | None], groups: Sequence[str], chosen: argparse.Namespace
 ) -> Iterator[tuple[int, int, int]]:
     """(system, rank, rank in its group), best first, as far as the limits go."""
-    order = sorted((i for i, s in enumerate(scores) if s is not None), key=lambda i: -(scores[i] or 0.0))
+    order = sorted(
+        (i for i, s in enumerate(scores) if s is not None), key=lambda i: -(scores[i] or 0.0)
+    )
     shown: dict[str, int] = {}
     everywhere = 0
     for i in order:
@@ -146,9 +158,13 @@ def _ranked(
 
 def add_compose(commands: Any) -> None:
     """The command `compose-measures`."""
-    one = commands.add_parser("compose-measures", help="Adds composite measures rows to evaluation output")
+    one = commands.add_parser(
+        "compose-measures", help="Adds composite measures rows to evaluation output"
+    )
     one.add_argument("paths", metavar="EVALFILE", nargs="*", help="- or nothing: stdin to stdout")
-    one.add_argument("-o", "--out-fmt", metavar="TEMPLATE", help="with {dir}, {base} and {ext}; else overwrites")
+    one.add_argument(
+        "-o", "--out-fmt", metavar="TEMPLATE", help="with {dir}, {base} and {ext}; else overwrites"
+    )
     one.add_argument("-r", "--ratio", nargs=2, action="append", metavar=("M1", "M2"), default=[])
     one.set_defaults(run=_compose)
 
@@ -161,7 +177,9 @@ def _compose(chosen: argparse.Namespace) -> str | None:
         target = path
         if chosen.out_fmt is not None:
             base, ext = os.path.splitext(os.path.basename(path))
-            target = chosen.out_fmt.format(dir=os.path.dirname(path) or ".", base=base, ext=ext.removeprefix("."))
+            target = chosen.out_fmt.format(
+                dir=os.path.dirname(path) or ".", base=base, ext=ext.removeprefix(".")
+            )
         beside = Path(f"{target}.part")
         beside.write_text(f"{text}\n", encoding="utf-8")
         beside.replace(target)
@@ -187,4 +205,3 @@ def _composed(path: str, ratios: Sequence[tuple[str, str]]) -> str:
 
 def _divided(a: float, b: float) -> str:
     return "nan" if abs(b) < TINY else f"{a / b:0.3f}"
-

@@ -1,4 +1,4 @@
-"""What stands behind the numbers: gates, problems, notes, inputs, signature, how each is computed."""
+"""What stands behind the numbers: gates, problems, inputs, signature, formulas."""
 
 from __future__ import annotations
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from karat.model.report import Curve, Series
-from karat.present.html import svg
+from karat.present.html import balance, svg
 from karat.present.html.markup import Safe, element, joined
 from karat.present.html.scale import spanning, thinned
 from karat.present.html.svg import Frame
@@ -15,6 +18,8 @@ MOST_SERIES = 12
 MOST_BARS = 60
 MOST_DOTS = 400
 SHOWN_NUMBERS = 40
+NAMED_PLACES = {"around"}
+"""Kinds whose note names the places of their axis, so that it is no text to show."""
 
 
 def figure(curve: Curve, heading: str) -> Safe:
@@ -23,9 +28,10 @@ def figure(curve: Curve, heading: str) -> Safe:
     if not series:
         return Safe("")
     draw = KINDS.get(curve.kind, _lines)
-    kept = Curve(name=curve.name, title=curve.title, x=curve.x, y=curve.y, series=series)
+    kept = msgspec.structs.replace(curve, series=series)
     hidden = len(curve.series) - len(series)
-    note = curve.note + (f" {hidden} more series are in the JSON." if hidden else "")
+    note = "" if curve.kind in NAMED_PLACES else curve.note
+    note += f" {hidden} more series are in the file." if hidden else ""
     return element(
         "figure",
         element("figcaption", element(heading, curve.title), element("p", note) if note else None),
@@ -48,7 +54,7 @@ def _reliability(curve: Curve) -> Safe:
         for a, b, size in list(zip(series.x, series.y, sizes, strict=True))[:MOST_DOTS]:
             told = f"{curve.x} {a:.3f}, {curve.y} {b:.3f}, {size / total:.1%} of the items"
             marks.append(svg.path([(x(a), y(a)), (x(a), y(b))], "gap", told))
-            marks.append(_dot(x(a), y(b), 3 + 9 * (size / most) ** 0.5, kind, told))
+            marks.append(svg.dot(x(a), y(b), 3 + 9 * (size / most) ** 0.5, kind, told))
     return frame.around(_told(curve), *marks)
 
 
@@ -71,7 +77,7 @@ def _drawn(curve: Curve, step: bool) -> Safe:
         if step:
             points = _stairs(points)
         if len(points) == 1:
-            marks.append(_dot(*points[0], 5, _colour(at), series.name))
+            marks.append(svg.dot(*points[0], 5, _colour(at), series.name))
         marks.append(svg.path(points, f"line {_colour(at)}", series.name))
     return frame.around(_told(curve), *marks)
 
@@ -85,7 +91,7 @@ def _dots(curve: Curve) -> Safe:
         for i, (a, b) in enumerate(list(zip(series.x, series.y, strict=True))[:MOST_DOTS]):
             radius = 3 + 7 * (series.size[i] / most) ** 0.5 if series.size else 5
             told = f"{series.name}: {curve.x} {a:.4g}, {curve.y} {b:.4g}"
-            marks.append(_dot(frame.x(a), frame.y(b), radius, _colour(at), told))
+            marks.append(svg.dot(frame.x(a), frame.y(b), radius, _colour(at), told))
     return frame.around(_told(curve), *marks)
 
 
@@ -93,7 +99,7 @@ def _bars(curve: Curve) -> Safe:
     """Bars next to each other, one of each series a place."""
     first = curve.series[0]
     places = sorted({a for series in curve.series for a in series.x})[:MOST_BARS]
-    gap = min((b - a for a, b in zip(places, places[1:], strict=False)), default=1.0)
+    gap = min((b - a for a, b in itertools.pairwise(places)), default=1.0)
     tallest = max((b for series in curve.series for b in series.y), default=1.0)
     low, high = places[0] - gap / 2, places[-1] + gap / 2
     frame = Frame(curve.x, curve.y, (low, high), (0.0, 1.06 * tallest or 1.0))
@@ -128,15 +134,9 @@ def _range(values: Sequence[float]) -> tuple[float, float]:
 
 def _stairs(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     stairs = list(points[:1])
-    for (_, before), (x, y) in zip(points, points[1:], strict=False):
+    for (_, before), (x, y) in itertools.pairwise(points):
         stairs += [(x, before), (x, y)]
     return stairs
-
-
-def _dot(x: float, y: float, radius: float, kind: str, told: str) -> Safe:
-    return element(
-        "circle", element("title", told), cx=x, cy=y, r=radius, class_=f"mark {kind}"
-    )
 
 
 def _bar(x: float, y: float, width: float, height: float, kind: str, told: str) -> Safe:
@@ -177,7 +177,9 @@ def _numbers(curve: Curve) -> Safe:
             element("tr", element("td", f"{a:.4g}"), element("td", f"{b:.4g}"))
             for a, b in zip(xs, ys, strict=True)
         ]
-        head = element("tr", element("th", curve.x, scope="col"), element("th", curve.y, scope="col"))
+        head = element(
+            "tr", element("th", curve.x, scope="col"), element("th", curve.y, scope="col")
+        )
         blocks.append(
             element(
                 "table",
@@ -200,5 +202,7 @@ KINDS: dict[str, Callable[[Curve], Safe]] = {
     "bars": _bars,
     "scatter": _dots,
     "points": _dots,
+    "around": balance.around,
+    "icat": balance.plane,
 }
 """Kind of a curve -> what draws it."""

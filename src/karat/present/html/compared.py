@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from karat.model.report import Comparison, Difference, Report, SliceDifference, System
 from karat.present.html import svg
 from karat.present.html.figures import (
@@ -105,7 +107,7 @@ def _level(piece: SliceDifference) -> str:
     return f"{piece.field} = {piece.level}"
 
 
-def _forest(caption: str, rows: list[tuple[str, int | None, Difference]], first: str) -> Safe:
+def _forest(caption: str, rows: Sequence[tuple[str, int | None, Difference]], first: str) -> Safe:
     """Differences on one axis a scale, with the line of no difference."""
     scales = {
         kind: _scale([d for _, _, d in rows if d.scale == kind])

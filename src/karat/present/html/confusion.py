@@ -12,6 +12,7 @@ from karat.present.html.sheet import Cell, Column, sheet
 SHADES = 9
 MOST_CLASSES = 40
 TOP = 10
+NO_CLASS = {"background"}
 
 Matrix = Sequence[Sequence[int]]
 
@@ -65,10 +66,10 @@ def seriation(names: Sequence[str], cells: Matrix) -> list[int]:
     """The order of the classes: those often taken for each other become neighbours.
 
     The two groups with the closest ends are joined until one is left; numbers keep their order,
-    names in brackets ("(none)") stay last.
+    what is no class ("(none)", "background") stays last.
     """
-    free = [i for i, name in enumerate(names) if not name.startswith("(")]
-    fixed = [i for i, name in enumerate(names) if name.startswith("(")]
+    fixed = [i for i, name in enumerate(names) if name.startswith("(") or name in NO_CLASS]
+    free = [i for i in range(len(names)) if i not in fixed]
     if len(free) < 3 or len(free) > 2 * MOST_CLASSES or all(_numeric(names[i]) for i in free):
         return free + fixed
     totals = [sum(row) or 1 for row in cells]

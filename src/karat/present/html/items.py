@@ -49,12 +49,21 @@ def _controls(examples: list[Example], prefix: str) -> Safe:
         "label",
         "Order ",
         element(
-            "select", [element("option", word, value=value) for value, word in orders], data_order=""
+            "select",
+            [element("option", word, value=value) for value, word in orders],
+            data_order="",
         ),
     )
     shown = element("output", f"{len(examples)} shown", aria_live="polite")
     return element(
-        "div", search, choose, sort, shown, class_="controls", data_for=f"{prefix}items", hidden=True
+        "div",
+        search,
+        choose,
+        sort,
+        shown,
+        class_="controls",
+        data_for=f"{prefix}items",
+        hidden=True,
     )
 
 

@@ -15,11 +15,11 @@ from karat.model.report import Report
 from karat.present.html.about import about_section, gate_section, problem_section
 from karat.present.html.charts import figure
 from karat.present.html.compared import comparison_section
-from karat.present.html.figures import size
+from karat.present.html.figures import main_scores, size
 from karat.present.html.items import item_section
 from karat.present.html.markup import Safe, element, joined
 from karat.present.html.runs import names_of, shared_section
-from karat.present.html.scores import score_section
+from karat.present.html.scores import score_section, score_table
 from karat.present.html.slices import slice_section
 from karat.present.html.tables import drawn
 from karat.present.html.verdict import sentences
@@ -29,7 +29,9 @@ ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'%3E"
     "%3Crect width='9' height='9' rx='2' fill='%23a87b12'/%3E%3C/svg%3E"
 )
+GENERATOR = element("meta", name="generator", content="karat")
 MOST_VIEWS = 60
+INDEX_SCORES = 5
 
 
 def render(report: Report) -> bytes:
@@ -50,9 +52,33 @@ def render_all(reports: Sequence[Report]) -> bytes:
             element("h1", title),
             element("nav", element("ul", contents, class_="contents"), aria_label="Runs"),
             shared_section(reports, names, "h2"),
-            [part(r, n, 2, f"r{i}-") for i, (r, n) in enumerate(zip(reports, names, strict=True), 1)],
+            [
+                part(r, n, 2, f"r{i}-")
+                for i, (r, n) in enumerate(zip(reports, names, strict=True), 1)
+            ],
         )
-    return ("<!doctype html>\n" + _document(title, body, reports) + "\n").encode()
+    return _document(title, body, reports)
+
+
+def render_index(title: str, entries: Sequence[tuple[str, Report]]) -> bytes:
+    """A page of links: (path of a run's page, the run), each with its verdict and main scores."""
+    names = names_of([report for _, report in entries])
+    blocks = []
+    for name, (path, report) in zip(names, entries, strict=True):
+        said = sentences(report) or [size(report)]
+        scores = main_scores(report.scores)[:INDEX_SCORES]
+        block = joined(
+            element("h2", element("a", name, href=path)),
+            element("p", " ".join(said)),
+            score_table(report, scores, f"{name}: first scores") if scores else None,
+        )
+        blocks.append(element("section", block, class_="block"))
+    return _document(title, joined(element("h1", title), blocks), [])
+
+
+def is_page(content: bytes) -> bool:
+    """Whether these are the bytes of a page that karat wrote."""
+    return GENERATOR.encode() in content[:4096]
 
 
 def reports_in(content: bytes) -> list[Report]:
@@ -97,7 +123,7 @@ def _views(report: Report, heading: str, below: str) -> Safe:
     return joined(element(heading, "A closer look"), element("div", inside, class_="views"))
 
 
-def _document(title: str, body: Safe, reports: Sequence[Report]) -> Safe:
+def _document(title: str, body: Safe, reports: Sequence[Report]) -> bytes:
     style, script = source("marks.css") + source("page.css"), source("page.js")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
@@ -106,9 +132,9 @@ def _document(title: str, body: Safe, reports: Sequence[Report]) -> Safe:
     head = element(
         "head",
         element("meta", charset="utf-8"),
+        GENERATOR,
         element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="generator", content="karat"),
         element("link", rel="icon", href=ICON),
         element("title", f"{title} – karat"),
         element("style", Safe(style)),
@@ -119,7 +145,8 @@ def _document(title: str, body: Safe, reports: Sequence[Report]) -> Safe:
     skip = element("a", "Skip to the report", href="#report", class_="skip")
     main = element("main", body, id="report", tabindex="-1")
     page = element("body", skip, top, main, [_data(report) for report in reports])
-    return element("html", head, page, lang="en", class_="karat")
+    whole = element("html", head, page, lang="en", class_="karat")
+    return f"<!doctype html>\n{whole}\n".encode()
 
 
 def source(name: str) -> str:

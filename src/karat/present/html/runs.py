@@ -20,8 +20,7 @@ def names_of(reports: Sequence[Report]) -> list[str]:
         return names
     files = [[i.name for i in r.inputs if i.role != "gold"] for r in reports]
     full = [
-        f"{name}: {', '.join(own)}" if own else name
-        for name, own in zip(names, files, strict=True)
+        f"{name}: {', '.join(own)}" if own else name for name, own in zip(names, files, strict=True)
     ]
     if len(set(full)) == len(full):
         return full
@@ -62,7 +61,9 @@ def _shared(group: list[tuple[str, Report]], heading: str) -> Safe:
     ]
     title = f"{group[0][1].title or group[0][1].task}: shared scores"
     return joined(
-        element(heading, title), element("p", _caution(group), class_="note"), sheet(title, columns, rows)
+        element(heading, title),
+        element("p", _caution(group), class_="note"),
+        sheet(title, columns, rows),
     )
 
 

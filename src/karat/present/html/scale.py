@@ -13,7 +13,7 @@ MOST_POINTS = 200
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Values from `low` to `high` on pixels from `start` to `end`; outside is pulled to the edge."""
+    """Values from `low` to `high` on pixels from `start` to `end`; the outside is on the edge."""
 
     low: float
     high: float

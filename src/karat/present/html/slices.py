@@ -71,7 +71,9 @@ def forest(report: Report, score: Score) -> Safe:
     foot: list[Content] = ["", "", "", _axis(scale), "", "", ""]
     table = sheet(f"Slices by {score.name}", columns, rows, foot=foot, kind="forest")
     more = len(found) - len(shown)
-    return joined(table, element("p", f"and {more} more in the file", class_="note") if more else "")
+    return joined(
+        table, element("p", f"and {more} more in the file", class_="note") if more else ""
+    )
 
 
 def _found(report: Report, score: Score) -> list[Found]:
@@ -88,7 +90,9 @@ def _row(
     gap = signed(score.scale, one.difference, one.difference_low, one.difference_high)
     sure = one.q is not None and one.q < SIGNIFICANT
     kind = meaning(one.difference, score.better, sure)
-    level = joined(element("span", f"{piece.field} = ", class_="dim") if fields else "", piece.level)
+    level = joined(
+        element("span", f"{piece.field} = ", class_="dim") if fields else "", piece.level
+    )
     picture: Content = element("small", one.reason, class_="remark")
     if one.value is not None:
         label = f"{piece.field} {piece.level}: {value}" + (f", interval {span}" if span else "")

@@ -113,9 +113,7 @@ class Frame:
             "text", self.x_label, x=(LEFT + WIDE - RIGHT) / 2, y=HIGH - 8, text_anchor="middle"
         )
         turn = f"translate(14 {number(middle)}) rotate(-90)"
-        return joined(
-            across, element("text", self.y_label, transform=turn, text_anchor="middle")
-        )
+        return joined(across, element("text", self.y_label, transform=turn, text_anchor="middle"))
 
 
 def path(points: Sequence[tuple[float, float]], kind: str, title: str) -> Safe:
@@ -124,6 +122,11 @@ def path(points: Sequence[tuple[float, float]], kind: str, title: str) -> Safe:
         return Safe("")
     way = "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points)
     return element("path", element("title", title), d=way, class_=kind)
+
+
+def dot(x: float, y: float, radius: float, kind: str, told: str) -> Safe:
+    """A dot that tells what it stands for."""
+    return element("circle", element("title", told), cx=x, cy=y, r=radius, class_=f"mark {kind}")
 
 
 def _across(start: float, end: float, height: float, kind: str) -> Safe:

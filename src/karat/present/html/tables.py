@@ -80,6 +80,7 @@ def _bar(share: float) -> Safe:
 KINDS: dict[str, Callable[[Table], Safe]] = {
     "plain": _plain,
     "classes": _classes,
+    "errors": _classes,
     "confusion": matrix,
     "confusions": _plain,
 }

@@ -74,7 +74,8 @@ class Rules:
     """What is measured: overlaps, recalls, ranges of area, and how many boxes an image may have.
 
     The thresholds are the doubles of `np.linspace`, as the official script makes them: 0.90 is
-    0.8999999999999999 there, and a recall of exactly 57/100 does not reach 0.57.
+    0.8999999999999999 there, and a recall of exactly 57/100 does not reach 0.57. `best_only` is
+    Pascal VOC's matching: a detection may take its best truth or none.
     """
 
     overlaps: FloatArray
@@ -82,6 +83,7 @@ class Rules:
     areas: tuple[tuple[float, float], ...]
     area_names: tuple[str, ...]
     most: tuple[int, ...]
+    best_only: bool = False
 
 
 COCO_AREAS = {

@@ -13,7 +13,6 @@ from operator import attrgetter
 from struct import Struct
 from typing import Any
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -145,9 +144,7 @@ class _DataColumns:
         labels = list(map(self.fields.getter("label"), rows))
         held = [label if label.__class__ is list else () for label in labels]
         boxes: list[TrueBox] = list(chain.from_iterable(held))
-        counts = np.fromiter(
-            (len(x) if x.__class__ is list else -1 for x in labels), np.int64, n
-        )
+        counts = np.fromiter((len(x) if x.__class__ is list else -1 for x in labels), np.int64, n)
         corners = corners_of(boxes)
         self.counts.append(counts)
         self.corners.append(corners)
@@ -321,10 +318,16 @@ class _PredictedColumns:
             self._gap(self.reader.count - self.rows)
         if self.first_loose is not None:
             record, index, total = self.first_loose
-            text = f"sum is {total:.3g}; scores are treated as independent, calibration tests are skipped"
+            text = (
+                f"sum is {total:.3g}; scores are treated as independent, "
+                "calibration tests are skipped"
+            )
             key = f"{BOXES}[{index}].probabilities"
             self.reader.place(record).add("box-sum", text, key, severity="warning")
-        chosen, vectors = list(zip(*self.chosen, strict=True)), list(zip(*self.vectors, strict=True))
+        chosen, vectors = (
+            list(zip(*self.chosen, strict=True)),
+            list(zip(*self.vectors, strict=True)),
+        )
         box, best, score = chosen or ((), (), ())
         top, confidence, squares, known = vectors or ((), (), (), ())
         return Predicted(

@@ -6,6 +6,8 @@ best score first, whatever the class).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from karat.model.evidence import Columns, Counts, Layout
@@ -15,7 +17,9 @@ from karat.tasks.detection.scene import DetectionPairs
 from karat.tasks.detection.together import across_classes
 
 BINS = 10
-LAYOUT = Layout({"n": 1, "log_loss": 1, "brier": 1, "count": BINS, "confidence": BINS, "right": BINS})
+LAYOUT = Layout(
+    {"n": 1, "log_loss": 1, "brier": 1, "count": BINS, "confidence": BINS, "right": BINS}
+)
 TINY = 2.0**-52
 
 
@@ -44,7 +48,7 @@ def calibration(pairs: DetectionPairs) -> Counts:
     confidence = vectors.confidence[box]
     bins = np.clip(np.ceil(confidence * BINS).astype(np.int64) - 1, 0, BINS - 1)
     matrix = np.zeros((scene.n, LAYOUT.width))
-    columns = [
+    columns: list[tuple[Any, FloatArray]] = [
         (0, np.ones(len(on))),
         (1, -np.log(np.clip(p, TINY, 1 - TINY))),
         (2, vectors.squares[box] - 2 * p + 1),
@@ -53,7 +57,8 @@ def calibration(pairs: DetectionPairs) -> Counts:
         (3 + 2 * BINS + bins, (vectors.top[box] == label).astype(np.float64)),
     ]
     for column, value in columns:
-        np.add.at(matrix, (image, column), value)
+        cell = image.astype(np.int64) * LAYOUT.width + column
+        matrix += np.bincount(cell, value, matrix.size).reshape(matrix.shape)
     return Counts(
         "calibration", Columns(LAYOUT, matrix), None, pairs.cluster, pairs.weights, exact=False
     )
@@ -81,8 +86,20 @@ def calibration_metrics() -> list[Metric]:
         )
 
     return [
-        Ratio("calibration", ("log_loss",), {"log_loss": 1.0}, {"n": 1.0}, about("mean of -ln p(true class)")),
-        Ratio("calibration", ("brier",), {"brier": 1.0}, {"n": 1.0}, about("mean of the sum over classes of (p - [true])^2")),
+        Ratio(
+            "calibration",
+            ("log_loss",),
+            {"log_loss": 1.0},
+            {"n": 1.0},
+            about("mean of -ln p(true class)"),
+        ),
+        Ratio(
+            "calibration",
+            ("brier",),
+            {"brier": 1.0},
+            {"n": 1.0},
+            about("mean of the sum over classes of (p - [true])^2"),
+        ),
         Smooth(
             "calibration",
             "ece",

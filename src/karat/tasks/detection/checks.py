@@ -45,7 +45,9 @@ class DataChecks:
         if label is None or isinstance(label, Spoiled):
             return
         if not isinstance(label, list):
-            place.add("label-type", f"value is a {kind(label)}; a list of boxes is required", "label")
+            place.add(
+                "label-type", f"value is a {kind(label)}; a list of boxes is required", "label"
+            )
             return
         for i, box in enumerate(label):
             path = f"label[{i}]"
@@ -90,7 +92,9 @@ class PredictionChecks:
             return
         boxes = record[BOXES]
         if boxes is None:
-            place.add("prediction-null", "value is null; write [] when nothing was predicted", BOXES)
+            place.add(
+                "prediction-null", "value is null; write [] when nothing was predicted", BOXES
+            )
             return
         if not isinstance(boxes, list):
             text = f"value is a {kind(boxes)}; a list of boxes is required"
@@ -116,7 +120,7 @@ class PredictionChecks:
             place.add("probabilities-type", text, key)
         elif not vector:
             place.add("probabilities-empty", "list is empty", key)
-        elif all([_is_number(p, f"{key}[{i}]", place) for i, p in enumerate(vector)]):
+        elif _are_numbers(vector, key, place):
             self._values(vector, path, place)
 
     def _values(self, vector: Sequence[float], path: str, place: Place) -> None:
@@ -126,7 +130,10 @@ class PredictionChecks:
             return
         outside = [i for i, p in enumerate(vector) if not 0 <= p <= 1 + 1e-6]
         if len(outside) > 1:
-            text = "several values lie outside [0, 1]; these look like logits, apply softmax or sigmoid"
+            text = (
+                "several values lie outside [0, 1]; these look like logits, "
+                "apply softmax or sigmoid"
+            )
             place.add("probabilities-logits", text, f"{path}.probabilities")
         elif outside:
             text = f"{show(vector[outside[0]])} lies outside [0, 1]"
@@ -156,6 +163,12 @@ def check_box(box: Mapping[str, Any], path: str, place: Place) -> None:
             text = f"{axis}_min equals {axis}_max; the box has no area"
             place.add("box-empty", text, path)
             return
+
+
+def _are_numbers(vector: Sequence[Any], key: str, place: Place) -> bool:
+    """Whether all entries are numbers; each that is not is reported."""
+    good = [_is_number(p, f"{key}[{i}]", place) for i, p in enumerate(vector)]
+    return all(good)
 
 
 def _is_number(value: Any, key: str, place: Place, code: str = "probability-type") -> bool:

@@ -32,7 +32,7 @@ class Annotation(msgspec.Struct, gc=False, frozen=True):
     category_id: int
     bbox: Corners
     id: int | Missing = msgspec.UNSET
-    area: float | None | Missing = msgspec.UNSET
+    area: float | Missing | None = msgspec.UNSET
     iscrowd: int | bool | None = 0
     ignore: int | bool | None = 0
 
@@ -107,7 +107,9 @@ class Document:
             text = self.source.data().decode("utf-8", "replace")
             text = text if self.member else f'{{"":{text}}}'
             try:
-                self._lines = [i.line for i in items(text, StrictReader()) if i.member == self.member]
+                self._lines = [
+                    i.line for i in items(text, StrictReader()) if i.member == self.member
+                ]
             except Malformed:
                 self._lines = []
         return self._lines[index] if index < len(self._lines) else None
@@ -226,6 +228,7 @@ Check = Callable[[Any, Place, str], None]
 def _diagnose_labels(data: bytes, place: Place, error: str) -> None:
     """Report every defect of an annotation file."""
     before = place.problems.errors
+    text = ""
     strict = StrictReader()
     members: set[str] = set()
     checks: Mapping[str, Check] = {
@@ -240,17 +243,19 @@ def _diagnose_labels(data: bytes, place: Place, error: str) -> None:
             check = checks.get(item.member)
             if check is None:
                 continue
-            here = Place(place.problems, place.file, item.line, max(item.index, 0))
-            if item.index < 0:
+            here = Place(place.problems, place.file, item.line, max(item.number, 0))
+            if item.number < 0:
                 here.add("coco-list", f"'{item.member}' must be a list", item.member)
                 continue
             strict.report(item.value, here)
-            check(item.value, here, f"{item.member}[{item.index}]")
+            check(item.value, here, f"{item.member}[{item.number}]")
     except Malformed as stop:
         line = text.count("\n", 0, stop.at) + 1
         Place(place.problems, place.file, line).add("json-syntax", stop.message)
     except UnicodeDecodeError as stop:
-        place.add("encoding", f"byte 0x{data[stop.start]:02x} is not UTF-8; re-save the file as UTF-8")
+        place.add(
+            "encoding", f"byte 0x{data[stop.start]:02x} is not UTF-8; re-save the file as UTF-8"
+        )
     for name in checks:
         if members and name not in members:
             place.add("coco-list", f"the list '{name}' is missing", name)
@@ -270,14 +275,16 @@ def _diagnose_results(data: bytes, place: Place, error: str) -> None:
             place.add("json-not-list", message)
             return
         for item in items(f'{{"":{text}}}', strict):
-            here = Place(place.problems, place.file, item.line, item.index)
+            here = Place(place.problems, place.file, item.line, item.number)
             strict.report(item.value, here)
             check_result(item.value, here, "")
     except Malformed as stop:
         line = text.count("\n", 0, max(stop.at - 4, 0)) + 1
         Place(place.problems, place.file, line).add("json-syntax", stop.message)
     except UnicodeDecodeError as stop:
-        place.add("encoding", f"byte 0x{data[stop.start]:02x} is not UTF-8; re-save the file as UTF-8")
+        place.add(
+            "encoding", f"byte 0x{data[stop.start]:02x} is not UTF-8; re-save the file as UTF-8"
+        )
     if place.problems.errors == before:
         place.add("record-type", error)
 

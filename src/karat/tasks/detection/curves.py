@@ -6,6 +6,7 @@ hit are one running count of detections, corrected where detections were matched
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -72,7 +73,7 @@ def envelope(counts: Counted) -> FloatArray:
     tp, fp = counts.tp.astype(np.float64), counts.fp.astype(np.float64)
     precision = np.asarray(tp / (fp + tp + EPSILON))
     edges = counts.edges.tolist()
-    for start, end in zip(edges[:-1], edges[1:], strict=True):
+    for start, end in pairwise(edges):
         if end - start > 1:
             part = precision[start:end][::-1]
             np.maximum.accumulate(part, out=part)
@@ -91,9 +92,7 @@ def hits_needed(recalls: FloatArray, truths: IntArray) -> IntArray:
     return np.maximum(wanted, 0).astype(np.int64)
 
 
-def sampled(
-    values: FloatArray, first: FloatArray, counts: Counted, needed: IntArray
-) -> FloatArray:
+def sampled(values: FloatArray, first: FloatArray, counts: Counted, needed: IntArray) -> FloatArray:
     """(categories, recalls): a value of each hit at the hits needed; 0 beyond the last.
 
     `first` is what stands where no hit is needed.

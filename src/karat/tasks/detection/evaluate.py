@@ -19,7 +19,7 @@ from karat.tasks.detection.curves import (
     sampled,
 )
 from karat.tasks.detection.matching import WORD, Matched, Words, area_bits, match, threshold_bits
-from karat.tasks.detection.overlaps import Candidates, candidates
+from karat.tasks.detection.overlaps import Candidates, best_candidates, candidates
 from karat.tasks.detection.ranking import rank_detections
 
 
@@ -120,7 +120,11 @@ def _pairs(
         first = np.searchsorted(truth_group, group, side="left")
         many = np.searchsorted(truth_group, group, side="right") - first
     least = float(np.minimum(rules.overlaps, 1 - 1e-10).min())
-    return candidates(box, truths.box, truths.crowd, first, many, least)
+    if not rules.best_only:
+        return candidates(box, truths.box, truths.crowd, first, many, least)
+    # In Pascal VOC what may be ignored is a difficult object, not a crowd: its overlap is plain.
+    nobody = np.zeros(truths.n, dtype=bool)
+    return best_candidates(candidates(box, truths.box, nobody, first, many, least))
 
 
 def _chunks(thresholds: int, areas: int) -> list[tuple[range, range]]:
@@ -154,9 +158,7 @@ def _block(
     steps = match(pairs, reach, regular, truths.crowd, group, len(group))
     bits = [(t, a) for a in areas for t in overlaps]
     inside = area_bits(area, ranges, size)
-    return Block(
-        bits, steps.regular[order], steps.ignored[order], inside[order], regular, steps
-    )
+    return Block(bits, steps.regular[order], steps.ignored[order], inside[order], regular, steps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,8 @@ def worst(
             break
         gone = missed[scene.truths.image[missed] == i]
         extra = false[found.image[false] == i]
-        why = f"{lost[i]} of {lost[i] + right[i]} boxes missed{_named(pairs, scene.truths.category[gone])}"
+        total = lost[i] + right[i]
+        why = f"{lost[i]} of {total} boxes missed{_named(pairs, scene.truths.category[gone])}"
         why += f"; {wrong[i]} false{_named(pairs, found.category[extra])}"
         f1 = 2 * right[i] / (2 * right[i] + wrong[i] + lost[i])
         out.append(

@@ -14,7 +14,7 @@ SHOWN = 8
 
 @dataclass(frozen=True, slots=True)
 class Numbering:
-    """Images and categories in the order of their ids; `*_order` is where each stands in the file."""
+    """Images and categories by id; `*_order` is where each stands in the file."""
 
     image_ids: IntArray
     image_order: IntArray
@@ -55,12 +55,19 @@ def check_labels(labels: Labels, file: Document) -> None:
         _unique(labels.ids, "annotation-id-duplicate", "annotations", file)
         if (labels.ids == 0).any():
             index = int(np.flatnonzero(labels.ids == 0)[0])
-            text = "this annotation has id 0, which pycocotools never counts as found; it is counted here"
+            text = (
+                "this annotation has id 0, which pycocotools never counts as found; "
+                "it is counted here"
+            )
             key = file.key(index, "id")
             file.place(index).add("annotation-id-zero", text, key, severity="warning")
     _known(labels.image, numbering.image_of(labels.image), "image_id", "image-unknown", file)
     _known(
-        labels.category, numbering.category_of(labels.category), "category_id", "category-unknown", file
+        labels.category,
+        numbering.category_of(labels.category),
+        "category_id",
+        "category-unknown",
+        file,
     )
     if labels.unsized:
         text = f"{labels.unsized} annotations have no 'area'; width times height is taken"
@@ -86,7 +93,9 @@ def check_results(results: Results, labels: Labels, file: Document) -> None:
         hint = ""
         if len(found) and (found < 0).all():
             hint = "are these positions in a list of classes? category ids are wanted"
-        message = f"{len(unknown)} detections of unknown categories are left out: {_listed(unknown)}"
+        message = (
+            f"{len(unknown)} detections of unknown categories are left out: {_listed(unknown)}"
+        )
         index = int(np.flatnonzero(found < 0)[0])
         place = file.place(index)
         place.add("category-unknown", message, "category_id", severity="warning", help=hint)
@@ -94,7 +103,10 @@ def check_results(results: Results, labels: Labels, file: Document) -> None:
     low, high = results.score.min(initial=0.0), results.score.max(initial=0.0)
     if low < 0 or high > 1:
         index = int(np.flatnonzero((results.score < 0) | (results.score > 1))[0])
-        text = f"scores run from {low:g} to {high:g}; AP needs their order only, other scores need [0, 1]"
+        text = (
+            f"scores run from {low:g} to {high:g}; AP needs their order only, "
+            "other scores need [0, 1]"
+        )
         if low >= 0 and high <= 100 and high > 1.5:
             text += "; percentages?"
         file.place(index).add("score-range", text, "score", severity="warning")
@@ -116,8 +128,7 @@ def _known(ids: IntArray, found: IntArray, name: str, code: str, file: Document)
     if len(lost):
         index = int(lost[0])
         what = name.removesuffix("_id")
-        text = f"{len(lost)} boxes name a {what} that the annotations do not have: {_listed(ids[lost])}"
-        text = text.replace("a image", "an image")
+        text = f"{len(lost)} boxes name {what} ids that the annotations lack: {_listed(ids[lost])}"
         file.place(index).add(code, text, file.key(index, name))
 
 
@@ -125,7 +136,7 @@ def _sizes(box: np.ndarray[tuple[int, ...], np.dtype[np.float64]], file: Documen
     negative = np.flatnonzero((box[:, 2] < 0) | (box[:, 3] < 0))
     if len(negative):
         index = int(negative[0])
-        text = f"{len(negative)} boxes have a negative width or height, the first {box[index].tolist()}"
+        text = f"{len(negative)} boxes have negative sides, the first is {box[index].tolist()}"
         file.place(index).add("box-negative", text, file.key(index, "bbox"))
     empty = np.flatnonzero((box[:, 2] == 0) | (box[:, 3] == 0))
     if len(empty):

@@ -9,6 +9,7 @@ steps of all of them are made together.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -47,9 +48,7 @@ def threshold_bits(overlap: FloatArray, thresholds: FloatArray, areas: int) -> W
     return table[np.searchsorted(limits[order], overlap, side="right")]
 
 
-def area_bits(
-    area: FloatArray, ranges: tuple[tuple[float, float], ...], thresholds: int
-) -> Words:
+def area_bits(area: FloatArray, ranges: tuple[tuple[float, float], ...], thresholds: int) -> Words:
     """The bits of the ranges that each area lies in; both ends belong to a range."""
     bits = np.zeros(len(area), dtype=np.uint64)
     for place, (low, high) in enumerate(ranges):
@@ -77,7 +76,7 @@ def match(
     order, edges = _rounds(group[detection])
     detection, truth, allowed = detection[order], truth[order], allowed[order]
     bits = np.zeros(len(order), dtype=np.uint64)
-    for start, end in zip(edges[:-1], edges[1:], strict=True):
+    for start, end in pairwise(edges):
         d, g = detection[start:end], truth[start:end]
         took = allowed[start:end] & need[d] & ~taken[g]
         need[d] &= ~took
@@ -104,9 +103,7 @@ def _steps(pairs: Candidates, reach: Words, regular: Words) -> tuple[IntArray, W
     several[1:] |= same
     several[:-1] |= same
     many = np.flatnonzero(several)
-    walk = many[
-        np.lexsort((-pairs.truth[many], -pairs.overlap[many], pairs.detection[many]))
-    ]
+    walk = many[np.lexsort((-pairs.truth[many], -pairs.overlap[many], pairs.detection[many]))]
     pair = np.arange(n)
     pair[many] = walk
     allowed = reach[pair]

@@ -46,9 +46,7 @@ def outcome(pairs: DetectionPairs, found: Evaluated) -> Outcome:
     """What became of every detection at the overlap of the score cut."""
     if not (found.rules.overlaps == OVERLAP).any():
         areas, names = found.rules.areas[:1], found.rules.area_names[:1]
-        alone = replace(
-            found.rules, overlaps=np.array([OVERLAP]), areas=areas, area_names=names
-        )
+        alone = replace(found.rules, overlaps=np.array([OVERLAP]), areas=areas, area_names=names)
         found = _evaluated(pairs, alone)
     threshold = int(np.flatnonzero(found.rules.overlaps == OVERLAP)[0])
     block, bit = found.block_of(threshold, 0)

@@ -47,7 +47,9 @@ def cut_metrics(names: tuple[str, ...]) -> list[Metric]:
     }
     out: list[Metric] = []
     for name, (num, den, formula) in kinds.items():
-        about = About(formula=f"{formula}, from the score cut on", main=True, group="at the score cut")
+        about = About(
+            formula=f"{formula}, from the score cut on", main=True, group="at the score cut"
+        )
         out.append(Ratio("cut", (name,), num, den, about))
     single = {"right": "tp", "kept": "pred", "truths": "gold"}
     for name, (num, den, formula) in kinds.items():

@@ -53,6 +53,14 @@ def candidates(
     return Candidates(detection[keep], truth[keep], overlap[keep])
 
 
+def best_candidates(pairs: Candidates) -> Candidates:
+    """For each detection the pair of largest overlap alone, of equal ones the first."""
+    order = np.lexsort((pairs.truth, -pairs.overlap, pairs.detection))
+    detection = pairs.detection[order]
+    first = order[np.r_[True, detection[1:] != detection[:-1]]] if len(order) else order
+    return Candidates(pairs.detection[first], pairs.truth[first], pairs.overlap[first])
+
+
 def _shared(
     start: FloatArray,
     end: FloatArray,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from karat.errors import DataError
-from karat.model.pairs import FloatArray, IntArray, Pairs
+from karat.model.pairs import CodeArray, FloatArray, IntArray, Pairs
 from karat.model.problem import Problems
 from karat.model.task import Card, Request
 from karat.read.fields import Fields, Selected
@@ -21,6 +21,7 @@ from karat.tasks.detection.records import BOXES
 from karat.tasks.detection.scene import DetectionPairs, Found, Scene, Vectors
 from karat.tasks.detection.settings import chooser, rules_of
 from karat.tasks.detection.units import place_of, settle, to_boxes
+
 
 def read(card: Card, request: Request, problems: Problems) -> DetectionPairs | None:
     """The pairs of a request, None where there is nothing sound to pair."""
@@ -39,7 +40,9 @@ def read(card: Card, request: Request, problems: Problems) -> DetectionPairs | N
             problems.take(problem)
         return None
 
+
 # --- COCO --------------------------------------------------------------------------------------
+
 
 def _read_coco(card: Card, request: Request, problems: Problems) -> DetectionPairs | None:
     fields = _fields(request)
@@ -61,7 +64,7 @@ def _read_coco(card: Card, request: Request, problems: Problems) -> DetectionPai
         return None
     file = coco.Document(request.predictions[0], problems)
     check_results(results, labels, file)
-    fields.add(labels.images, lambda i: note.place())
+    fields.add(labels.images, lambda _: note.place())
     selected = fields.finish(problems, request.gold[0].name)
     if problems.errors:
         return None
@@ -81,6 +84,7 @@ def _read_coco(card: Card, request: Request, problems: Problems) -> DetectionPai
     if problems.errors:
         return None
     return _pairs(card, request, scene, found, selected, numbering.image_order)
+
 
 def _coco_scene(
     labels: coco.Labels, numbering: Numbering, request: Request, problems: Problems
@@ -111,6 +115,7 @@ def _coco_scene(
         request=request,
     )
 
+
 def _coco_detections(results: coco.Results, numbering: Numbering) -> Detections:
     category = numbering.category_of(results.category)
     kept = np.flatnonzero(category >= 0)
@@ -125,6 +130,7 @@ def _coco_detections(results: coco.Results, numbering: Numbering) -> Detections:
         kept,
     )
 
+
 def _relative(scene: Scene, found: Detections) -> tuple[Scene, Detections]:
     """The same with areas as fractions of the image."""
     from dataclasses import replace
@@ -133,7 +139,9 @@ def _relative(scene: Scene, found: Detections) -> tuple[Scene, Detections]:
     truths = replace(scene.truths, area=scene.truths.area / size[scene.truths.image])
     return replace(scene, truths=truths), replace(found, area=found.area / size[found.image])
 
+
 # --- caches ------------------------------------------------------------------------------------
+
 
 def _read_cache(card: Card, request: Request, problems: Problems) -> DetectionPairs | None:
     fields = _fields(request)
@@ -156,6 +164,7 @@ def _read_cache(card: Card, request: Request, problems: Problems) -> DetectionPa
     labelled = np.flatnonzero(data.count >= 0)
     return _cache_pairs(card, request, data, predicted, unit, labelled, selected, problems)
 
+
 def _report_labels(data: cache.Data, request: Request, problems: Problems) -> None:
     missing = np.flatnonzero(data.count < 0)
     if not len(missing) or not data.reader.count:
@@ -167,6 +176,7 @@ def _report_labels(data: cache.Data, request: Request, problems: Problems) -> No
     text = f"{len(missing)} of {len(data.count)} rows have no label; they are left out of scoring"
     place = data.reader.place(int(missing[0]))
     place.add("label-partial", text, "label", severity="warning")
+
 
 def _cache_pairs(
     card: Card,
@@ -225,8 +235,9 @@ def _cache_pairs(
     suspicions.look(scene, found, predicted.reader.place(), where)
     return None if problems.errors else _pairs(card, request, scene, found, selected, labelled)
 
+
 def _cache_detections(
-    predicted: cache.Predicted, images: IntArray, size: FloatArray, unit: str
+    predicted: cache.Predicted, images: CodeArray, size: FloatArray, unit: str
 ) -> tuple[Detections, IntArray]:
     """The detections in the labelled images, and the box of each."""
     row = np.repeat(np.arange(len(predicted.count)), predicted.count)
@@ -244,6 +255,7 @@ def _cache_detections(
     )
     return found, which
 
+
 def _fractions(scene: Scene, found: Detections) -> tuple[Scene, Detections]:
     """Areas as fractions of the image, whatever the coordinates are."""
     from dataclasses import replace
@@ -256,6 +268,7 @@ def _fractions(scene: Scene, found: Detections) -> tuple[Scene, Detections]:
         found, area=np.asarray(found.box[:, 2] * found.box[:, 3])
     )
 
+
 def _vector_labels(data: cache.Data, predicted: cache.Predicted) -> tuple[Any, IntArray]:
     """The classes whose probabilities were kept, box by box, and where each box's begin."""
     labels, start = cache.image_labels(data)
@@ -265,11 +278,14 @@ def _vector_labels(data: cache.Data, predicted: cache.Predicted) -> tuple[Any, I
     place = np.arange(begin[-1]) + np.repeat(start[row] - begin[:-1], sizes)
     return labels[place].astype(np.int32), begin
 
+
 # --- both --------------------------------------------------------------------------------------
+
 
 def _fields(request: Request) -> Fields:
     asked = tuple(name for name in request.by if name not in COMPUTED)
     return Fields(asked, request.cluster, request.weights)
+
 
 def _class_names(
     request: Request, names: Sequence[str], problems: Problems, classes: int | None = None
@@ -283,6 +299,7 @@ def _class_names(
         text = f"{len(set(names))} different class names but {wanted} classes"
         problems.add("class-names-length", text, key="class_names")
     return tuple(names)
+
 
 def _pairs(
     card: Card,
@@ -304,5 +321,3 @@ def _pairs(
         cluster=None if selected.cluster is None else selected.cluster.take(rows),
         weights=None if selected.weights is None else selected.weights[rows],
     )
-
-__all__ = ["Rules", "read"]

@@ -58,7 +58,7 @@ class Vectors:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the model found. `boxes` counts its boxes an image; `vector_of` is each detection's box."""
+    """What the model found. `boxes` counts them by image; `vector_of` is each detection's box."""
 
     detections: Detections
     boxes: IntArray

@@ -22,7 +22,7 @@ def rules_of(options: Mapping[str, Any], sized: bool, pixels: bool) -> tuple[Rul
     for ranges is an error.
     """
     base = coco_rules()
-    overlaps = _overlaps(options.get("iou")) if options.get("iou") else base.overlaps
+    overlaps = _overlaps(str(options["iou"])) if options.get("iou") else base.overlaps
     most = _limits(options.get("max_boxes") or "1,10,100")
     asked = str(options.get("areas") or "")
     areas, relative = _areas(asked) if asked else (dict(COCO_AREAS), False)
@@ -38,7 +38,14 @@ def rules_of(options: Mapping[str, Any], sized: bool, pixels: bool) -> tuple[Rul
             "areas in % need the sizes of the images",
             help="add width and height to the data rows, or write ranges in square pixels",
         )
-    return Rules(overlaps, base.recalls, tuple(areas.values()), tuple(areas), most), relative
+    convention = str(options.get("convention") or "coco")
+    voc = convention != "coco"
+    if voc and not options.get("iou"):
+        overlaps = np.array([0.5])
+    # Eleven decimals, not np.linspace: a recall of exactly 3/10 reaches 0.3.
+    recalls = np.arange(11) / 10 if convention == "voc07" else base.recalls
+    names = tuple(areas)
+    return Rules(overlaps, recalls, tuple(areas.values()), names, most, voc), relative
 
 
 def _overlaps(text: str) -> FloatArray:
@@ -74,12 +81,12 @@ def _areas(text: str) -> tuple[dict[str, tuple[float, float]], bool]:
         name, _, ends = part.partition("=")
         low, mark, high = ends.partition(":")
         try:
-            pair = _area(low, 0.0), _area(high, COCO_AREAS["all"][1])
+            if not mark or not name.strip():
+                raise ValueError
+            found[name.strip()] = _area(low, 0.0), _area(high, COCO_AREAS["all"][1])
         except ValueError:
-            mark = ""
-        if not mark or not name.strip():
-            raise _bad("areas", text, "write name=low:high, as in small=0:1024 or tiny=0%:1%")
-        found[name.strip()] = pair
+            hint = "write name=low:high, as in small=0:1024 or tiny=0%:1%"
+            raise _bad("areas", text, hint) from None
     relative = ["%" in part for part in text.split(",")]
     if any(relative) and not all(relative):
         raise _bad("areas", text, "ranges are all in square pixels or all in %")
@@ -104,10 +111,10 @@ def chooser(options: Mapping[str, Any]) -> Choose | None:
         if mode == "argmax" and not number:
             if background == "none":
                 return None
-            return lambda values, counts: _argmax(_foreground(values, background))
+            return lambda values, _: _argmax(_foreground(values, background))
         if mode == "multilabel" and 0 <= float(number) <= 1:
             threshold = float(number)
-            return lambda values, counts: _several(_foreground(values, background), threshold)
+            return lambda values, _: _several(_foreground(values, background), threshold)
         if mode == "topk" and int(number) >= 1:
             k = int(number)
             return lambda values, counts: _best(_foreground(values, background), counts, k)
@@ -132,7 +139,8 @@ def _argmax(values: FloatArray) -> tuple[IntArray, IntArray]:
 
 def _several(values: FloatArray, threshold: float) -> tuple[IntArray, IntArray]:
     """One detection a box and class that reaches the threshold."""
-    return np.nonzero(values >= threshold)
+    box, best = np.nonzero(values >= threshold)
+    return box, best
 
 
 def _best(values: FloatArray, counts: IntArray, k: int) -> tuple[IntArray, IntArray]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from karat.model.pairs import FloatArray, IntArray
+from karat.model.pairs import CodeArray, FloatArray, IntArray
 from karat.read.checks import report_count
 from karat.read.place import Place
 from karat.tasks.detection.boxes import Detections, Truths
@@ -66,7 +66,7 @@ def look(scene: Scene, found: Found, file: Place, where: Where) -> None:
 
 
 def nearest(
-    truths: Truths, image: IntArray, box: FloatArray, images: int
+    truths: Truths, image: CodeArray, box: FloatArray, images: int
 ) -> tuple[FloatArray, IntArray]:
     """For each box the largest overlap with any truth of its image, and that truth (-1: none)."""
     order = np.argsort(truths.image, kind="stable")
@@ -87,11 +87,18 @@ def nearest(
 
 
 def _units(scene: Scene, found: Detections, file: Place, where: Where) -> bool:
-    """Whether one of two COCO files is in fractions; that is an error."""
+    """Whether one of two COCO files is in fractions; that is an error.
+
+    A few tiny boxes in images of unknown size prove nothing.
+    """
     mine, theirs = float(np.abs(found.box).max()), float(np.abs(scene.truths.box).max())
+    if found.n < FEWEST and not scene.sized:
+        return False
     hint = "COCO boxes are in pixels: multiply fractions by the width and height of the image"
     if mine <= PIXELS < theirs / 2:
-        text = f"largest coordinate is {mine:g}, but the annotations are in pixels (up to {theirs:g})"
+        text = (
+            f"largest coordinate is {mine:g}, but the annotations are in pixels (up to {theirs:g})"
+        )
         place, key = where(0)
         place.add("coordinate-mixed", text, key, help=hint)
     elif theirs <= PIXELS < mine / 2:
@@ -195,9 +202,7 @@ def _classes(
 def _duplicates(scene: Scene, found: Detections, where: Where) -> None:
     """Warn of boxes that lie where a better one of the same class and image does."""
     k = len(scene.classes)
-    order = rank_detections(
-        found.image, found.category, found.score, scene.n, k, found.n
-    ).inside
+    order = rank_detections(found.image, found.category, found.score, scene.n, k, found.n).inside
     image, category, box = found.image[order], found.category[order], found.box[order]
     later: set[int] = set()
     first: dict[int, int] = {}
@@ -211,13 +216,13 @@ def _duplicates(scene: Scene, found: Detections, where: Where) -> None:
     if not later or (len(later) > FEWEST and len(later) < 0.01 * found.n):
         return
     at = min(later, key=lambda place: int(order[place]))
-    place, key = where(int(order[at]))
+    mine, key = where(int(order[at]))
     better, other = where(int(order[first[at]]))
     name = other if other != key else f"record {better.record}"
     text = f"covers the same place and class as {name}; run non-maximum suppression"
     if len(later) > 1:
         text += f" ({len(later)} boxes do)"
-    place.add("box-duplicate", text, key, severity="warning")
+    mine.add("box-duplicate", text, key, severity="warning")
 
 
 def _overlap(a: FloatArray, b: FloatArray) -> FloatArray:

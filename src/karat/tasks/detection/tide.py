@@ -35,7 +35,12 @@ class Errors:
 
 
 def errors(
-    truths: Truths, found: Detections, match: IntArray, counted: BoolArray, images: int, classes: int
+    truths: Truths,
+    found: Detections,
+    match: IntArray,
+    counted: BoolArray,
+    images: int,
+    classes: int,
 ) -> Errors:
     """The errors of all counted detections; `match` is the truth that each found, or -1."""
     wrong = np.flatnonzero(counted & (match < 0))
@@ -74,9 +79,7 @@ def errors(
     return Errors(kind, truth, np.flatnonzero(missing), cost, base)
 
 
-def _winners(
-    wrong: IntArray, truth: IntArray, score: FloatArray, left: BoolArray
-) -> IntArray:
+def _winners(wrong: IntArray, truth: IntArray, score: FloatArray, left: BoolArray) -> IntArray:
     """The best of the wrong detections for each truth that nobody found; the rest are removed."""
     wrong = wrong[left[truth[wrong]]]
     order = wrong[np.argsort(-score[wrong], kind="stable")]

@@ -48,7 +48,7 @@ def _unit(side: Side) -> str | None:
     """What most boxes of a file are in, None where there are none."""
     if not len(side.corners):
         return None
-    large = (np.abs(side.corners) > PIXELS).any(axis=1)
+    large = np.abs(side.corners).max(axis=1) > PIXELS
     return "pixels" if 2 * large.sum() > len(large) else "fractions"
 
 

@@ -42,7 +42,9 @@ def classes_table(
             int(g),
             int(p),
         ]
-        for name, ap, t, p, g in zip(scene.class_names, by_class(arrays), tp, pred, gold, strict=True)
+        for name, ap, t, p, g in zip(
+            scene.class_names, by_class(arrays), tp, pred, gold, strict=True
+        )
         if p or g
     ]
     columns = ["class", "AP", "precision", "recall", "gold", "predicted"]
@@ -180,7 +182,11 @@ def precision_recall(pairs: DetectionPairs, arrays: Accumulated) -> Curve:
             y = table[:, :, known].mean(axis=(0, 2))
             series.append(Series(name="mean over IoU", x=x, y=y.tolist()))
     return Curve(
-        name="precision_recall", title="Precision and recall", x="recall", y="precision", series=series
+        name="precision_recall",
+        title="Precision and recall",
+        x="recall",
+        y="precision",
+        series=series,
     )
 
 

@@ -47,7 +47,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """What the weights make of one layer: values by hit, and by segment (thresholds, categories)."""
+    """What the weights make of one layer: values by hit, averages by threshold and category."""
 
     truths: FloatArray
     tp: FloatArray
@@ -185,7 +185,7 @@ def averages(layer: Layer, weights: FloatArray, found: Curves, limit: int | None
 def slopes(
     layer: Layer, weights: FloatArray, found: Curves, chosen: IntArray, images: int
 ) -> FloatArray:
-    """(categories, images): weight times derivative of each category's mean over `chosen` thresholds.
+    """(categories, images): weight times derivative of a category's mean over `chosen` thresholds.
 
     The curve is taken as if it were averaged over its hits: sampled at fixed recalls it has steps
     for a derivative. Row by row this is the infinitesimal jackknife.
@@ -198,9 +198,9 @@ def slopes(
     with np.errstate(divide="ignore", invalid="ignore"):
         portion = np.where(take, weight[hit] / found.truths[segment % k], 0.0)
         size = np.where(found.precision > 0, found.tp / found.precision, 1.0)
-    at = _achieved(found.precision, found.envelope, segment)
-    rises = np.bincount(at, portion / size[at], len(hit))
-    falls = np.bincount(at, portion * found.envelope / size[at], len(hit))
+    at = _achieved(found.precision, found.envelope)
+    rises = np.bincount(at, portion / size[at], len(hit)).astype(np.float64)
+    falls = np.bincount(at, portion * found.envelope / size[at], len(hit)).astype(np.float64)
     rise, fall = _after(rises, segment), _after(falls, segment)
     out = np.zeros((k, images))
     # Every detection inside pushes the precisions after it down, as if it were no hit...
@@ -260,7 +260,7 @@ def _owner(layer: Layer) -> IntArray:
     return np.repeat(np.arange(len(layer.edges) - 1), np.diff(layer.edges))
 
 
-def _achieved(precision: FloatArray, envelope: FloatArray, segment: IntArray) -> IntArray:
+def _achieved(precision: FloatArray, envelope: FloatArray) -> IntArray:
     """For each hit the place whose precision is its envelope: the nearest one at or after it."""
     n = len(precision)
     reached = precision >= envelope - 1e-9

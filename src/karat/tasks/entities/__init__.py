@@ -60,9 +60,9 @@ def _recognise(gold: Peek, predictions: Peek | None) -> str | None:
         seen = sorted(keys & {"entities", "ents", "predicted_entities"})
         if said is None or said & {"predicted_entities", "ents", "entities"}:
             return f"text and {', '.join(seen)}"
-    if gold.shape in ("text", "table") and looks_tagged(gold):
-        if predictions is None or looks_tagged(predictions):
-            return "columns of token tags"
+    tagged = gold.shape in ("text", "table") and looks_tagged(gold)
+    if tagged and (predictions is None or looks_tagged(predictions)):
+        return "columns of token tags"
     if (
         "text" not in keys
         and keys & {*GOLD_TAGS}
@@ -122,7 +122,7 @@ CARDS = (
         layout=(
             '{"text": "Ada was in Rome.", "entities": [{"type": "LOC",\n'
             '   "mentions": [{"start_offset": 11, "end_offset": 15}]}]}    one object a line\n'
-            '{"predicted_entities": [...]}                                 line i belongs to text i\n'
+            '{"predicted_entities": [...]}                              line i belongs to text i\n'
             "also: spaCy's text and ents; CoNLL columns; brat folders; tokens and tags in JSON"
         ),
         recognise=_recognise,

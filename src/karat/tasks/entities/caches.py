@@ -114,7 +114,10 @@ def _check_conflict(gold: GoldFile, pred: Written, request: Request) -> None:
         if own.labelled[record] and mine.get(record, set()) != theirs.get(record, set()):
             line = pred.reader.line_of(record)
             where = f"line {line}" if line is not None else f"record {record}"
-            message = f"row carries its own '{PREDICTED_KEY}' that differs from {pred.reader.name} {where}"
+            message = (
+                f"row carries its own '{PREDICTED_KEY}' that differs from "
+                f"{pred.reader.name} {where}"
+            )
             gold.written.reader.place(record).add("prediction-conflict", message, PREDICTED_KEY)
 
 

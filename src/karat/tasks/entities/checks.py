@@ -106,7 +106,7 @@ def _check_mentions(entity: Mapping[str, Any], path: str, place: Place) -> None:
         if isinstance(mention, dict):
             _check_span(mention, "start_offset", "end_offset", here, place)
         else:
-            message = f"value is a {kind(mention)}; an object with start_offset and end_offset is required"
+            message = f"value is a {kind(mention)}; an object with two offsets is required"
             place.add("mention-type", message, here)
 
 

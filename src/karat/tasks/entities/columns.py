@@ -217,7 +217,7 @@ def read_gold(source: Source, key: str, request: Request, problems: Problems) ->
             fields.skip(batch.first - rows)
         rows = batch.first + len(batch.rows)
         collector.add(batch, list(map(entities, batch.rows)))
-        texts.add([row.field_0 for row in batch.rows])
+        texts.add(list(map(fields.getter("text"), batch.rows)))
         fields.add(batch.rows, batch.place)
         for i in sorted(_odd(batch, fields, declared.numeric)):
             checks.look(batch.record(i), batch.place(i))

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ class Text:
 def convert(
     inputs: Sequence[Path], output: Path, options: Mapping[str, Any], problems: Problems
 ) -> None:
-    """Write the inputs in the format `options["to"]`; options: end, write_end, role, scheme, column."""
+    """Write the inputs in another format; options: end, write_end, role, scheme, column."""
     _check_options(options)
     texts = _READ[str(options["from"])](inputs, options, problems)
     if not problems.errors:
@@ -117,7 +118,7 @@ def _from_conll(
     inputs: Sequence[Path], options: Mapping[str, Any], problems: Problems
 ) -> list[Text]:
     source, column = _single(inputs), int(options.get("column") or -1)
-    found = []
+    found: list[Text | None] = []
     for line, rows in sentences(source):
         place = Place(problems, source.name, line)
         if any(not -len(cells) <= column < len(cells) for cells in rows):
@@ -204,7 +205,9 @@ def _tagged(
 
 
 def _from_brat(
-    inputs: Sequence[Path], options: Mapping[str, Any], problems: Problems
+    inputs: Sequence[Path],
+    options: Mapping[str, Any],  # noqa: ARG001 - one signature for all
+    problems: Problems,
 ) -> list[Text]:
     found = []
     for one in read_folder(inputs[0], problems):
@@ -220,10 +223,13 @@ def _from_brat(
 
 
 def _to_cache(
-    texts: list[Text], output: Path, options: Mapping[str, Any], problems: Problems
+    texts: list[Text],
+    output: Path,
+    options: Mapping[str, Any],
+    problems: Problems,  # noqa: ARG001 - one signature for all
 ) -> None:
     inclusive = options.get("write_end") == "inclusive"
-    rows = []
+    rows: list[dict[str, Any]] = []
     for one in texts:
         groups: dict[tuple[int, str], list[dict[str, int]]] = {}
         for start, end, kind, group in one.spans:
@@ -238,7 +244,10 @@ def _to_cache(
 
 
 def _to_spacy(
-    texts: list[Text], output: Path, options: Mapping[str, Any], problems: Problems
+    texts: list[Text],
+    output: Path,
+    options: Mapping[str, Any],  # noqa: ARG001 - one signature for all
+    problems: Problems,  # noqa: ARG001 - one signature for all
 ) -> None:
     rows = [
         {"text": one.text, "ents": [{"start": a, "end": b, "label": k} for a, b, k, _ in one.spans]}
@@ -267,7 +276,7 @@ def _to_tags(
     texts: list[Text], output: Path, options: Mapping[str, Any], problems: Problems
 ) -> None:
     key = "predicted_tags" if options.get("role") == "predictions" else "ner_tags"
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"tokens": words, key: tags, "offsets": offsets}
         for words, offsets, tags, _ in _tokenised(texts, options, problems)
     ]
@@ -275,7 +284,10 @@ def _to_tags(
 
 
 def _to_brat(
-    texts: list[Text], output: Path, options: Mapping[str, Any], problems: Problems
+    texts: list[Text],
+    output: Path,
+    options: Mapping[str, Any],  # noqa: ARG001 - one signature for all
+    problems: Problems,  # noqa: ARG001 - one signature for all
 ) -> None:
     output.mkdir()
     for one in texts:
@@ -295,8 +307,8 @@ def _tokenised(texts: list[Text], options: Mapping[str, Any], problems: Problems
     """Words, offsets and tags of each text. Tags cannot say that spans overlap: an error."""
     out: Tokenised = []
     for one in texts:
-        spans = sorted(set((a, b, k) for a, b, k, _ in one.spans))
-        for left, right in zip(spans, spans[1:], strict=False):
+        spans = sorted({(a, b, k) for a, b, k, _ in one.spans})
+        for left, right in pairwise(spans):
             if right[0] < left[1]:
                 message = f"{one.name}: spans {left} and {right} overlap, which tags cannot say"
                 Place(problems, one.name, one.line).add("span-overlap", message)
@@ -313,7 +325,7 @@ def _tokens(one: Text, spans: Sequence[tuple[int, int, str]]) -> list[tuple[int,
     out = []
     for start, end in offsets:
         cuts = [start, *(e for e in edges if start < e < end), end]
-        out += list(zip(cuts, cuts[1:], strict=False))
+        out += list(pairwise(cuts))
     return out
 
 

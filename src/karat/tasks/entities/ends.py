@@ -64,7 +64,7 @@ class TextReader:
             points: npt.NDArray[np.integer] = np.frombuffer(joined.encode(), dtype=np.uint8)
             self._ascii.append(np.ones(len(texts), dtype=bool))
         else:
-            packed = joined.encode("utf-32-le", "surrogatepass")
+            packed = joined.encode("utf_32_le", "surrogatepass")
             points = np.frombuffer(packed, dtype=np.uint32)
             self._ascii.append(np.fromiter(map(str.isascii, texts), bool, len(texts)))
         self._classes.append(self._look_up(points))

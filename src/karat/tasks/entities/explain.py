@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from karat.model.pairs import IntArray
 from karat.model.report import Example, Table
 from karat.tasks.entities.kinds import KINDS, MISSED, SPURIOUS, WRONG_TYPE, Errors, errors
-from karat.tasks.entities.match import match
+from karat.tasks.entities.match import Match, match
 from karat.tasks.entities.pair import Document, EntityPairs
 from karat.tasks.entities.records import Spans
 
@@ -19,17 +20,15 @@ SHOWN_SPANS = 6
 def tables(pairs: EntityPairs) -> list[Table]:
     """Errors by kind, scores by type, and gold types against predicted ones."""
     found = errors(pairs.gold.spans, pairs.pred.spans)
-    return [_by_type(pairs), _kinds(pairs, found), _matrix(pairs)]
+    same = match(pairs.gold.spans, pairs.pred.spans)
+    counts = type_matrix(pairs.gold.spans, pairs.pred.spans, same, found)
+    return [_by_type(pairs, counts), _kinds(pairs, found), _matrix(pairs, counts)]
 
 
-def _by_type(pairs: EntityPairs) -> Table:
-    gold, pred, k = pairs.gold.spans, pairs.pred.spans, len(pairs.gold.spans.types)
-    found = match(gold, pred)
-    tp = np.bincount(pred.kind[found.pred_first & found.pred_hit], minlength=k)
-    said = np.bincount(pred.kind[found.pred_first], minlength=k)
-    true = np.bincount(gold.kind[found.gold_first], minlength=k)
+def _by_type(pairs: EntityPairs, counts: IntArray) -> Table:
+    sums = (counts.diagonal()[:-1], counts.sum(axis=0)[:-1], counts.sum(axis=1)[:-1])
     rows: list[list[Any]] = []
-    for name, t, p, g in zip(gold.types, tp.tolist(), said.tolist(), true.tolist(), strict=True):
+    for name, t, p, g in zip(pairs.gold.spans.types, *(s.tolist() for s in sums), strict=True):
         f1 = 2 * t / (p + g) if p + g else None
         rows.append([name, t / p if p else None, t / g if g else None, f1, g, p])
     columns = ["type", "precision", "recall", "f1", "gold", "predicted"]
@@ -63,14 +62,11 @@ def _quoted(pairs: EntityPairs, found: Errors) -> dict[int, str]:
     return out
 
 
-def _matrix(pairs: EntityPairs) -> Table:
+def _matrix(pairs: EntityPairs, counts: IntArray) -> Table:
     """Types of spans that are the same on both sides, and what each type missed or made up."""
-    gold, pred = pairs.gold.spans, pairs.pred.spans
-    k = len(gold.types)
-    if k > MOST_TYPES:
-        return _confusions(pairs)
-    counts = type_matrix(gold, pred)
-    names = [*gold.types, "(none)"]
+    names = [*pairs.gold.spans.types, "(none)"]
+    if len(names) > MOST_TYPES + 1:
+        return _confusions(names, counts.copy())
     rows = [[name, *map(int, line)] for name, line in zip(names, counts, strict=True)]
     return Table(
         name="confusion",
@@ -82,11 +78,7 @@ def _matrix(pairs: EntityPairs) -> Table:
     )
 
 
-def _confusions(pairs: EntityPairs) -> Table:
-    counts, names = (
-        type_matrix(pairs.gold.spans, pairs.pred.spans),
-        [*pairs.gold.spans.types, "(none)"],
-    )
+def _confusions(names: list[str], counts: IntArray) -> Table:
     np.fill_diagonal(counts, 0)
     most = np.argsort(-counts.ravel(), kind="stable")[:50]
     rows = [[names[i // len(names)], names[i % len(names)], int(counts.ravel()[i])] for i in most]
@@ -99,18 +91,16 @@ def _confusions(pairs: EntityPairs) -> Table:
     )
 
 
-def type_matrix(gold: Spans, pred: Spans) -> np.ndarray[Any, np.dtype[np.int64]]:
+def type_matrix(gold: Spans, pred: Spans, found: Match, wrong: Errors) -> IntArray:
     """(types + 1, types + 1): gold type by predicted type of equal spans, the last for none.
 
     A span that is right counts on the diagonal only; other types on the same span are paired with
     what is left there.
     """
     k = len(gold.types)
-    found = match(gold, pred)
     out = np.zeros((k + 1, k + 1), dtype=np.int64)
     right = pred.kind[found.pred_first & found.pred_hit]
     out[np.arange(k), np.arange(k)] = np.bincount(right, minlength=k)[:k]
-    wrong = errors(gold, pred)
     pairs = wrong.kind == WRONG_TYPE
     np.add.at(out, (gold.kind[wrong.gold[pairs]], pred.kind[wrong.pred[pairs]]), 1)
     true = np.bincount(gold.kind[found.gold_first], minlength=k)[:k]

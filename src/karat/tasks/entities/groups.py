@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from karat.model.pairs import BoolArray
@@ -39,9 +41,7 @@ def _places(spans: Spans) -> list[Places]:
     edges = np.append(np.flatnonzero(_heads(spans)), len(spans)).tolist()
     doc, kind = spans.doc.tolist(), spans.kind.tolist()
     ends = list(zip(spans.start.tolist(), spans.end.tolist(), strict=True))
-    return [
-        (doc[a], kind[a], frozenset(ends[a:b])) for a, b in zip(edges[:-1], edges[1:], strict=True)
-    ]
+    return [(doc[a], kind[a], frozenset(ends[a:b])) for a, b in pairwise(edges)]
 
 
 def _firsts(places: list[Places]) -> BoolArray:

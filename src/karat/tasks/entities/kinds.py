@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karat.model.pairs import BoolArray, IntArray
+from karat.model.pairs import BoolArray, CodeArray, IntArray
 from karat.tasks.entities.match import Match, match
 from karat.tasks.entities.overlap import overlaps
 from karat.tasks.entities.records import Spans
@@ -69,7 +69,7 @@ def _told_apart(
     free_gold, free_pred = np.ones(len(a), dtype=bool), np.ones(len(b), dtype=bool)
 
     def settle(code: int, gold: IntArray, pred: IntArray, one: IntArray, other: IntArray) -> None:
-        """One error an entry of gold and pred; `one` and `other` are all spans that belong to it."""
+        """One error an entry; `one` and `other` are all spans that belong to it."""
         out.append((code, gold, pred))
         free_gold[one], free_pred[other] = False, False
 
@@ -119,7 +119,7 @@ def _at(places: IntArray, chosen: IntArray) -> IntArray:
     return np.where(chosen >= 0, places[np.maximum(chosen, 0)], -1)
 
 
-def _safe(column: IntArray, at: IntArray) -> IntArray:
+def _safe(column: IntArray | CodeArray, at: IntArray) -> IntArray:
     return (
         np.asarray(column[np.maximum(at, 0)]) if len(column) else np.zeros(len(at), dtype=np.int64)
     )

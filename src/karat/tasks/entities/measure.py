@@ -16,6 +16,9 @@ from karat.tasks.entities.pair import EntityPairs
 from karat.tasks.entities.records import Spans
 from karat.tasks.entities.schemas import SCHEMAS, semeval
 
+_DENSE = 1 << 24
+"""Up to so many cells, counting them all is faster than sorting the marks."""
+
 Entries = list[tuple[IntArray, npt.NDArray[Any]]]
 
 
@@ -76,7 +79,12 @@ def tabled(layout: Layout, rows: int, cells: Entries) -> Table:
     """The table of (document, cell) marks, each counting 1."""
     width = layout.width
     key = np.concatenate([row * width + cell for row, cell in cells])
-    distinct, count = np.unique(key, return_counts=True)
+    if rows * width <= max(_DENSE, 8 * len(key)):
+        dense = np.bincount(key, minlength=rows * width)
+        distinct = np.flatnonzero(dense)
+        count = dense[distinct]
+    else:
+        distinct, count = np.unique(key, return_counts=True)
     return Table(rows, layout, distinct // width, distinct % width, count.astype(np.float64))
 
 

@@ -30,7 +30,7 @@ def over(a: FloatArray, b: FloatArray, empty: float = np.nan) -> FloatArray:
 
 
 def harmonic(tp: FloatArray, pred: FloatArray, found: FloatArray, gold: FloatArray) -> FloatArray:
-    """F1 of tp / pred and found / gold; 0 where nothing is right, NaN where both sides are empty."""
+    """F1 of tp / pred and found / gold; 0 where nothing is right, NaN where nothing is there."""
     precision, recall = over(tp, pred, 0.0), over(found, gold, 0.0)
     f1 = over(2 * precision * recall, precision + recall, 0.0)
     return np.asarray(np.where(pred + gold > 0, f1, np.nan))

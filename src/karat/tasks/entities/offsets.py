@@ -103,8 +103,8 @@ def check_agreement(gold: Written, pred: Written, first: Ending, second: Ending)
     if found and first.convention == second.convention:
         step, count = found
         message = (
-            f"{count} predicted spans that start where a gold span does end {step:+d} from it and none "
-            f"end with it: one side's ends are inclusive, the other's exclusive"
+            f"{count} predicted spans that start where a gold span does end {step:+d} from it "
+            f"and none end with it: one side's ends are inclusive, the other's exclusive"
         )
         place.add("end-conventions-differ", message, pred.key, help=advice)
 
@@ -173,7 +173,8 @@ def _check_units(side: Written, texts: Texts, good: BoolArray, end: IntArray) ->
     if edge[plain].mean() > 0.9 and edge[~plain].mean() < 0.5:
         message = (
             f"spans stop at words in {edge[plain].mean():.0%} of plain ASCII texts but in "
-            f"{edge[~plain].mean():.0%} of the others; offsets count characters here, not bytes or UTF-16 units"
+            f"{edge[~plain].mean():.0%} of the others; offsets count characters here, "
+            "not bytes or UTF-16 units"
         )
         side.reader.place().add("offset-units", message, side.key, severity="warning")
 

@@ -58,7 +58,7 @@ class _Contact:
 
 
 def semeval(gold: Spans, pred: Spans, least: float = 1.0) -> dict[str, Marks]:
-    """Schema -> its marks. `least` is the smallest overlap that counts, in percent of the gold span."""
+    """Schema -> its marks. `least` is the smallest overlap that counts, in percent of gold."""
     contact = _contact(gold, pred, least)
     overall = _settle(contact, len(gold), len(pred))
     own = _settle(contact.take(contact.same_kind), len(gold), len(pred))
@@ -130,7 +130,7 @@ def _settle(contact: _Contact, golds: int, preds: int) -> dict[str, tuple[CodeAr
 
 
 Choice = Callable[[list[int]], tuple[int, bool]]
-"""From the places of the free pairs of a prediction: which one it takes, and whether it is right."""
+"""From the free pairs of a prediction: which one it takes, and whether it is right."""
 
 
 def _walk(tangle: _Contact, choose: Choice) -> list[tuple[int, int, bool]]:

@@ -18,6 +18,8 @@ from karat.tasks.entities.chunks import bad_starts, bad_tag, chunks, places
 from karat.tasks.entities.pair import Document, EntityPairs, Gold, Lookup, Predicted, Tokens
 from karat.tasks.entities.records import same_types
 
+LENIENT = "leniently: a chunk that does not open or close well still counts"
+
 Words = Callable[[Sequence[int]], Mapping[int, tuple[int | None, list[str]]]]
 """Gives (line, tokens) of sentences by number."""
 
@@ -102,13 +104,9 @@ def _notes(names: Sequence[str]) -> list[str]:
     """How tags were read."""
     letters = {name[0] for name in names if name != "O"}
     if letters & set("LU"):
-        return [
-            "tags were read as BILOU, leniently: a chunk that does not open or close well still counts"
-        ]
+        return [f"tags were read as BILOU, {LENIENT}"]
     if letters & set("ES"):
-        return [
-            "tags were read as IOBES, leniently: a chunk that does not open or close well still counts"
-        ]
+        return [f"tags were read as IOBES, {LENIENT}"]
     return ["tags were read as IOB, leniently: an I that follows no chunk of its type opens one"]
 
 

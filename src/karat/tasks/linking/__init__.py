@@ -15,14 +15,24 @@ OPTIONS = (
         short="m",
         signature=False,
     ),
-    Option("group_by", "score each value of a field apart, with micro and macro averages", many=True),
-    Option("type_weights", "partial credit for pairs of types: gold TAB system TAB weight", kind="path"),
-    Option("exclude_spans", "leave out mentions in these zones: docid TAB start TAB end", kind="path"),
+    Option(
+        "group_by", "score each value of a field apart, with micro and macro averages", many=True
+    ),
+    Option(
+        "type_weights", "partial credit for pairs of types: gold TAB system TAB weight", kind="path"
+    ),
+    Option(
+        "exclude_spans", "leave out mentions in these zones: docid TAB start TAB end", kind="path"
+    ),
     Option("titles", "table of titles and their redirects, by which ids are made one", kind="path"),
     Option("tac_year", "year of the TAC data; in 2011 ends are one past the mention", kind="int"),
-    Option("with_kb", "CoNLL coreference: ids are of a knowledge base unless they are NIL", kind="flag"),
+    Option(
+        "with_kb", "CoNLL coreference: ids are of a knowledge base unless they are NIL", kind="flag"
+    ),
     Option("cross_doc", "CoNLL coreference: ids mean the same in all documents", kind="flag"),
-    Option("texts", "folder of DOCID.txt, to show mentions in their text", kind="path", signature=False),
+    Option(
+        "texts", "folder of DOCID.txt, to show mentions in their text", kind="path", signature=False
+    ),
 )
 
 FORMATS = {

@@ -40,11 +40,20 @@ def read_aida(source: Source, problems: Problems) -> Iterator[tuple[int, Mention
             yield from finished()
             continue
         if not docid:
-            problems.add("outside-document", f"a token stands before any {BEGIN}", file=source.name, line=line)
+            problems.add(
+                "outside-document",
+                f"a token stands before any {BEGIN}",
+                file=source.name,
+                line=line,
+            )
             return
         if inside and begun is None:
             problems.add(
-                "mention-unopened", "I without a B before it; taken as B", file=source.name, line=line, severity="warning"
+                "mention-unopened",
+                "I without a B before it; taken as B",
+                file=source.name,
+                line=line,
+                severity="warning",
             )
         if not inside or begun is None:
             yield from finished()

@@ -11,7 +11,9 @@ from karat.tasks.linking.annotations import Annotations, Candidate, Mention
 Answer = tuple[Any, ...]
 
 
-def select(gold: Annotations, system: Annotations, fields: Sequence[str] | None) -> Iterator[Mention]:
+def select(
+    gold: Annotations, system: Annotations, fields: Sequence[str] | None
+) -> Iterator[Mention]:
     """Gold with one candidate a mention, the one the system agrees with where there is such a one.
 
     Preferred is the candidate that equals the system's best at that span; else the first that is the

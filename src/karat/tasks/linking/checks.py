@@ -27,7 +27,9 @@ def check(fields: Fields, measures: Iterable[Measure], problems: Problems) -> No
             _overlaps(side, problems)
     _foreign(fields, problems)
     if not len(fields.gold):
-        problems.add("gold-empty", "gold holds no mention", file=fields.gold.name, severity="warning")
+        problems.add(
+            "gold-empty", "gold holds no mention", file=fields.gold.name, severity="warning"
+        )
     if not len(fields.system):
         text = "the system gives no mention"
         problems.add("predictions-empty", text, file=fields.system.name, severity="warning")
@@ -64,7 +66,13 @@ def _blanks(side: Annotations, problems: Problems) -> None:
 
 def _reversed(side: Annotations, problems: Problems) -> None:
     rows = np.flatnonzero(side.end < side.start)
-    _warn(side, rows.tolist(), "span-reversed", "{doc}: mention {start}-{end} ends before it starts", problems)
+    _warn(
+        side,
+        rows.tolist(),
+        "span-reversed",
+        "{doc}: mention {start}-{end} ends before it starts",
+        problems,
+    )
 
 
 def _repeats(side: Annotations, problems: Problems) -> None:
@@ -80,7 +88,10 @@ def _repeats(side: Annotations, problems: Problems) -> None:
         a, b = int(side.top_eid[first]), int(side.top_eid[row])
         names = [side.ids[i] if i >= 0 else "no entity" for i in (a, b)]
         if a == b:
-            code, text = "span-repeated", "{doc}: mention {start}-{end} is given again; it counts once"
+            code, text = (
+                "span-repeated",
+                "{doc}: mention {start}-{end} is given again; it counts once",
+            )
         elif a >= 0 and b >= 0 and side.is_nil[first] and side.is_nil[row]:
             code = "nil-repeated"
             text = "{doc}: mention {start}-{end} is in two NIL clusters, " + " and ".join(names)
@@ -91,7 +102,11 @@ def _repeats(side: Annotations, problems: Problems) -> None:
             problems.add(code, "", file=side.name, severity="warning")
             continue
         text = text if code == "span-repeated" else _safe(text, names)
-        help = "" if a == b else "measures of clusters count the last one; repeated rows can raise scores"
+        help = (
+            ""
+            if a == b
+            else "measures of clusters count the last one; repeated rows can raise scores"
+        )
         _warn(side, [row], code, text, problems, help=help)
 
 
@@ -143,7 +158,9 @@ def _overlaps(side: Annotations, problems: Problems) -> None:
     base = side.doc[order].astype(np.int64) * room
     reach = np.maximum.accumulate(base + side.end[order])
     hit = order[1:][base[1:] + side.start[order][1:] <= reach[:-1]]
-    text = "{doc}: mention {start}-{end} overlaps one before it, which overlap measures do not expect"
+    text = (
+        "{doc}: mention {start}-{end} overlaps one before it, which overlap measures do not expect"
+    )
     _warn(side, np.sort(hit).tolist(), "spans-overlap", text, problems)
 
 

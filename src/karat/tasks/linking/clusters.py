@@ -190,7 +190,9 @@ class Crossing:
         group = gold.group[gold.last[np.flatnonzero(common)]]
         both = choose2(np.bincount(group, minlength=self.groups))
         apart = both - self._together(gold, common) - self._together(system, common)
-        items = np.bincount(gold.group[gold.last[np.flatnonzero(gold.present)]], minlength=self.groups)
+        items = np.bincount(
+            gold.group[gold.last[np.flatnonzero(gold.present)]], minlength=self.groups
+        )
         everywhere = np.ones(len(common), dtype=bool)
         return (
             apart + self._together_twice(common),
@@ -213,7 +215,9 @@ class Crossing:
         sides = [_pairs(side, common) for side in (self.gold, self.system)]
         keys = [np.unique(a * np.int64(self.gold.items) + b) for a, b in sides]
         held = np.intersect1d(*keys, assume_unique=True)
-        return np.bincount(self.gold.group[self.gold.last[held // self.gold.items]], minlength=self.groups)
+        return np.bincount(
+            self.gold.group[self.gold.last[held // self.gold.items]], minlength=self.groups
+        )
 
     def lea(self) -> tuple[FloatArray, FloatArray]:
         """Links of each gold cluster that are kept, weighed by its size; a singleton links itself."""

@@ -27,7 +27,9 @@ FOLDERS = {"brat-links": write_folder, "tac2014": write_tac}
 TRUE = {"1", "true", "yes", "on"}
 
 
-def convert(inputs: Sequence[Path], output: Path, options: Mapping[str, Any], problems: Problems) -> None:
+def convert(
+    inputs: Sequence[Path], output: Path, options: Mapping[str, Any], problems: Problems
+) -> None:
     """Write the mentions of the inputs in the format that `options["to"]` names."""
     said = dict(options)
     if "tac_year" in said:

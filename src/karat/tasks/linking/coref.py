@@ -48,7 +48,10 @@ def read_coref(
         if document is None:
             if cells:
                 problems.add(
-                    "outside-document", "a token stands outside a document", file=source.name, line=line
+                    "outside-document",
+                    "a token stands outside a document",
+                    file=source.name,
+                    line=line,
                 )
             continue
         if cells:

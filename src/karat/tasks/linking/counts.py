@@ -43,7 +43,15 @@ class Four:
         ptp, fp, rtp, fn = (kind(getattr(self, name)[group]) for name in NUMBERS)
         precision, recall = quotient(ptp, ptp + fp), quotient(rtp, rtp + fn)
         f = quotient(2 * precision * recall, precision + recall)
-        return {"ptp": ptp, "fp": fp, "rtp": rtp, "fn": fn, "precision": precision, "recall": recall, "fscore": f}
+        return {
+            "ptp": ptp,
+            "fp": fp,
+            "rtp": rtp,
+            "fn": fn,
+            "precision": precision,
+            "recall": recall,
+            "fscore": f,
+        }
 
 
 def quotient(a: float, b: float) -> float:
@@ -125,7 +133,15 @@ class Counting:
 
         keep, coded = self._kept(measure)
         span = self._keyed(("span",))
-        sides = list(zip((coded.gold, coded.system), (span.gold, span.system), keep, (self.gold, self.system), strict=True))
+        sides = list(
+            zip(
+                (coded.gold, coded.system),
+                (span.gold, span.system),
+                keep,
+                (self.gold, self.system),
+                strict=True,
+            )
+        )
         more = []
         for (items, spans, kept, _), (others, theirs, held, side), one in zip(
             sides, sides[::-1], (crossing, crossing.swapped), strict=True
@@ -136,7 +152,13 @@ class Counting:
             bare = others[all_held][side.top_eid[all_held] < 0]
             more.append(borrowed(one, np.unique(items[all_kept][known[spans[all_kept]]]), bare))
         recall, precision = more
-        return Four(four.ptp + precision, four.fp - precision, four.rtp + recall, four.fn - recall, whole=False)
+        return Four(
+            four.ptp + precision,
+            four.fp - precision,
+            four.rtp + recall,
+            four.fn - recall,
+            whole=False,
+        )
 
     def crossing(self, measure: Measure) -> Crossing:
         """The clusterings that a measure compares, and their crossing."""
@@ -144,7 +166,9 @@ class Counting:
         if key not in self._crossings:
             keep, coded = self._kept(measure)
             eid = self.fields.key(("eid",))
-            gold = Clustering.of(*self._clustered(eid.gold, coded.gold, self.groups.gold, keep[0]), coded.size)
+            gold = Clustering.of(
+                *self._clustered(eid.gold, coded.gold, self.groups.gold, keep[0]), coded.size
+            )
             system = Clustering.of(
                 *self._clustered(eid.system, coded.system, self.groups.system, keep[1]), coded.size
             )
@@ -208,7 +232,11 @@ class Counting:
             return Four(*(getattr(plain, n).astype(np.float64) for n in NUMBERS), whole=False)
         rest = tuple(name for name in measure.fields if name != "type")
         keep, _ = self._kept(measure)
-        coded = self._keyed(rest) if rest else Coded(*(g * 0 for g in (self.groups.gold, self.groups.system)), 1)
+        coded = (
+            self._keyed(rest)
+            if rest
+            else Coded(*(g * 0 for g in (self.groups.gold, self.groups.system)), 1)
+        )
         kind, kinds = self.fields.key(("type",)), self.fields.values("type")
         held = [
             _one_type(codes, types, which, coded.size, measure)
@@ -223,8 +251,13 @@ class Counting:
         def worth(a: IntArray, b: IntArray) -> FloatArray:
             both = np.flatnonzero((a >= 0) & (b >= 0))
             pair, code = np.unique(a[both] * len(kinds) + b[both], return_inverse=True)
-            table = [_weight(weights, kinds[p // len(kinds)], kinds[p % len(kinds)]) for p in pair.tolist()]
-            return summed_reals(group[both], np.array(table, dtype=np.float64)[code], self.groups.size)
+            table = [
+                _weight(weights, kinds[p // len(kinds)], kinds[p % len(kinds)])
+                for p in pair.tolist()
+            ]
+            return summed_reals(
+                group[both], np.array(table, dtype=np.float64)[code], self.groups.size
+            )
 
         tp = worth(held[0], held[1])
         fn, fp = worth(held[0], held[0]) - tp, worth(held[1], held[1]) - tp
@@ -237,7 +270,10 @@ class Counting:
         others = tuple(n for n in measure.fields if n not in ("span", "docid", "start", "end"))
         coded = self._keyed(("docid", *others))
         sides = []
-        for side, codes, which in ((self.gold, coded.gold, keep[0]), (self.system, coded.system, keep[1])):
+        for side, codes, which in (
+            (self.gold, coded.gold, keep[0]),
+            (self.system, coded.system, keep[1]),
+        ):
             parts = codes, side.start, side.end
             sides.append(parts if which is None else tuple(p[which] for p in parts))
         if any(bool((end < start).any()) for _, start, end in sides):
@@ -262,7 +298,9 @@ class Counting:
     def _adjusted(self, measure: Measure) -> Four:
         """Cai and Strube's: sides are made comparable first, apart for precision and for recall."""
         crossing = self.crossing(measure)
-        plain = Measure(measure.name, measure.aggregate.replace("cs_", ""), measure.filter, measure.fields)
+        plain = Measure(
+            measure.name, measure.aggregate.replace("cs_", ""), measure.filter, measure.fields
+        )
         precise = _both_ways(plain, *_directions(_for_precision(crossing)))
         recalled = _both_ways(plain, *_directions(_for_recall(crossing)))
         return Four(precise.ptp, precise.fp, recalled.rtp, recalled.fn, measure.whole)
@@ -327,7 +365,9 @@ def _for_recall(crossing: Crossing) -> Crossing:
     gold, system = crossing.gold, crossing.system
     spurious, _, _ = _missing(system, gold)
     _, missed, group = _missing(gold, system)
-    return Crossing(gold, _with_singletons(_without(system, spurious), missed, group), crossing.groups)
+    return Crossing(
+        gold, _with_singletons(_without(system, spurious), missed, group), crossing.groups
+    )
 
 
 def _for_precision(crossing: Crossing) -> Crossing:
@@ -339,16 +379,16 @@ def _for_precision(crossing: Crossing) -> Crossing:
     alone[system.item[system.size[system.cluster] == 1]] = True
     kept = np.flatnonzero(spurious & ~alone)
     response = _with_singletons(_without(system, spurious & alone), missed, missed_group)
-    return Crossing(_with_singletons(gold, kept, system.group[system.last[kept]]), response, crossing.groups)
+    return Crossing(
+        _with_singletons(gold, kept, system.group[system.last[kept]]), response, crossing.groups
+    )
 
 
 def _weight(weights: Weights, gold: Any, system: Any) -> float:
     return weights.get((gold, system), 1.0 if gold == system else 0.0)
 
 
-def _one_type(
-    key: IntArray, kind: IntArray, keep: Any, size: int, measure: Measure
-) -> IntArray:
+def _one_type(key: IntArray, kind: IntArray, keep: Any, size: int, measure: Measure) -> IntArray:
     """The type of each key, -1 where this side lacks it; two types for one key are refused."""
     if keep is not None:
         key, kind = key[keep], kind[keep]

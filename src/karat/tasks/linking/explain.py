@@ -38,7 +38,17 @@ def labels(sides: Sides) -> tuple[IntArray, IntArray, IntArray]:
     s = np.append(kbid.system, -1)[rows[1]]
     found = np.select(
         [g < 0, s < 0, (g == 0) & (s == 0), g == 0, s == 0, g == s],
-        [LABELS.index(n) for n in ("extra", "missing", "correct nil", "nil-as-link", "link-as-nil", "correct link")],
+        [
+            LABELS.index(n)
+            for n in (
+                "extra",
+                "missing",
+                "correct nil",
+                "nil-as-link",
+                "link-as-nil",
+                "correct link",
+            )
+        ],
         LABELS.index("wrong-link"),
     )
     return found, rows[0], rows[1]
@@ -52,13 +62,18 @@ def outcomes(sides: Sides) -> Table:
     rows: list[list[Any]] = [
         [name, n, n / total] for name, n in zip(LABELS, count, strict=True) if n
     ]
-    return Table(name="outcomes", title="Outcomes", columns=["outcome", "mentions", "share"], rows=rows)
+    return Table(
+        name="outcomes", title="Outcomes", columns=["outcome", "mentions", "share"], rows=rows
+    )
 
 
 def clusters(sides: Sides, most: int = 10) -> Table:
     """The gold clusters that were split most and the system clusters that merge most."""
     crossing = sides.counting.crossing(SPANS)
-    rows = [*_cut(crossing, "split", sides.gold, most), *_cut(crossing.swapped, "merged", sides.system, most)]
+    rows = [
+        *_cut(crossing, "split", sides.gold, most),
+        *_cut(crossing.swapped, "merged", sides.system, most),
+    ]
     columns = ["what", "cluster", "mentions", "parts", "largest part", "missing"]
     return Table(name="clusters", title="Split and merged clusters", columns=columns, rows=rows)
 
@@ -113,7 +128,9 @@ def _example(sides: Sides, ids: SpanIds, span: int, label: str, gold: int, syste
         fields["text"] = text
     fields |= {k: v for k, v in (("gold", left), ("predicted", right)) if v is not None}
     line = int(side.line[row])
-    return Example(id=ids[span], record=line - 1, line=line, score=None, why=why, kind=label, fields=fields)
+    return Example(
+        id=ids[span], record=line - 1, line=line, score=None, why=why, kind=label, fields=fields
+    )
 
 
 def _entity(side: Annotations, row: int) -> str:

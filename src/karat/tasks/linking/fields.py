@@ -128,14 +128,20 @@ class Fields:
             return Coded(*parts, len(self._ids) + 1)
         if name == "kbid":
             eid = self.key(("eid",))
-            parts = [np.where(s.is_linked, c, 0) for s, c in zip(sides, (eid.gold, eid.system), strict=True)]
+            parts = [
+                np.where(s.is_linked, c, 0)
+                for s, c in zip(sides, (eid.gold, eid.system), strict=True)
+            ]
             return Coded(*parts, eid.size)
         if name in ("is_nil", "is_linked"):
             parts = [getattr(s, name).astype(np.int64) for s in sides]
             return Coded(*parts, 2)
         if name == "is_first":
             doc, eid = self.key(("docid",)), self.key(("eid",))
-            parts = [_is_first(d * eid.size + e) for d, e in ((doc.gold, eid.gold), (doc.system, eid.system))]
+            parts = [
+                _is_first(d * eid.size + e)
+                for d, e in ((doc.gold, eid.gold), (doc.system, eid.system))
+            ]
             return Coded(*parts, 2)
         if name == "span":
             return self._compound(("docid", "start", "end"))
@@ -155,7 +161,9 @@ class Fields:
             codes = [_code(known, level.get(name), name) for level in levels]
             parts.append(np.array([*codes, 0], dtype=np.int64)[side.top_kind])
         if not found:
-            raise UsageError(f"mentions have no field {name!r}", help=f"there are {', '.join(PLAIN)}")
+            raise UsageError(
+                f"mentions have no field {name!r}", help=f"there are {', '.join(PLAIN)}"
+            )
         return Coded(*parts, len(known))
 
     def _compound(self, names: tuple[str, ...]) -> Coded:
@@ -163,7 +171,10 @@ class Fields:
             if name in ("candidates", "link"):
                 raise UsageError(f"{name} filters, but it cannot be part of a key")
         if len(names) > 2:
-            left, right = self.key(names[:-1]) if names[0] == "span" else self._chain(names[:-1]), self.key(names[-1:])
+            left, right = (
+                self.key(names[:-1]) if names[0] == "span" else self._chain(names[:-1]),
+                self.key(names[-1:]),
+            )
         else:
             left, right = self.key(names[:1]), self.key(names[1:])
         return _crossed(left, right)
@@ -197,7 +208,10 @@ def _dense(parts: Sequence[npt.NDArray[Any]]) -> Coded:
 
 def _crossed(left: Coded, right: Coded) -> Coded:
     """The code of two together; sizes stay below the number of mentions, so nothing overflows."""
-    parts = [a * np.int64(right.size) + b for a, b in ((left.gold, right.gold), (left.system, right.system))]
+    parts = [
+        a * np.int64(right.size) + b
+        for a, b in ((left.gold, right.gold), (left.system, right.system))
+    ]
     return _dense(parts)
 
 

@@ -75,16 +75,33 @@ def read_side(
     if kind == "tsv":
         return Side(read_table(source, problems), kind)
     if kind == "brat":
-        return Side(collect(source.name, standoff.read_folder(Path(source.name), problems, eid)), kind)
+        return Side(
+            collect(source.name, standoff.read_folder(Path(source.name), problems, eid)), kind
+        )
     if kind == "coref":
-        flags = {"with_kb": bool(options.get("with_kb")), "cross_doc": bool(options.get("cross_doc"))}
+        flags = {
+            "with_kb": bool(options.get("with_kb")),
+            "cross_doc": bool(options.get("cross_doc")),
+        }
         return Side(collect(source.name, coref.read_coref(source, problems, **flags)), kind)
     if kind == "aida":
         return Side(collect(source.name, aida.read_aida(source, problems)), kind)
     if kind == "edl":
-        return Side(collect(source.name, tac.read_edl(source, problems, tac.Settings(eid=eid))), kind)
+        return Side(
+            collect(source.name, tac.read_edl(source, problems, tac.Settings(eid=eid))), kind
+        )
     text = "this is no annotation table and none of the other formats of entity linking"
-    raise DataError([Problem("format-unknown", "error", text, source.name, help="`karat tasks entity-linking` shows them")])
+    raise DataError(
+        [
+            Problem(
+                "format-unknown",
+                "error",
+                text,
+                source.name,
+                help="`karat tasks entity-linking` shows them",
+            )
+        ]
+    )
 
 
 def _tac(
@@ -118,7 +135,11 @@ def _tac(
 
 
 def _is_link_table(side: Sequence[Source]) -> bool:
-    return len(side) == 1 and side[0].peek().shape in ("table", "text") and format_of(side[0].peek()) in ("", "links")
+    return (
+        len(side) == 1
+        and side[0].peek().shape in ("table", "text")
+        and format_of(side[0].peek()) in ("", "links")
+    )
 
 
 def id_mapping(options: Mapping[str, Any]) -> Callable[[str], str]:
@@ -127,7 +148,9 @@ def id_mapping(options: Mapping[str, Any]) -> Callable[[str], str]:
     return partial(normal, titles=None if path is None else read_titles(File.of(path)))
 
 
-def _cut(options: Mapping[str, Any], problems: Problems) -> Callable[[Annotations], Annotations] | None:
+def _cut(
+    options: Mapping[str, Any], problems: Problems
+) -> Callable[[Annotations], Annotations] | None:
     """What leaves out the mentions in excluded zones."""
     path = options.get("exclude_spans")
     if path is None:

@@ -55,7 +55,10 @@ def _has_references(folder: Path) -> bool:
     """Whether a folder holds marks that refer to a knowledge base."""
     for path in sorted(folder.glob("*.ann"))[:50]:
         with path.open("rb") as file:
-            if any(line.startswith(b"N") and b"\tReference " in line for line in file.read(1 << 16).split(b"\n")):
+            if any(
+                line.startswith(b"N") and b"\tReference " in line
+                for line in file.read(1 << 16).split(b"\n")
+            ):
                 return True
     return False
 

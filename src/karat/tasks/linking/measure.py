@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from karat.model.evidence import Columns, Counts, Evidence, Layout, Table
-from karat.model.pairs import CodeArray, Facet, FloatArray, IntArray, Pairs
+from karat.model.pairs import CodeArray, Facet, IntArray, Pairs
 from karat.model.task import Request
 from karat.tasks.linking.annotations import Annotations
 from karat.tasks.linking.counts import NUMBERS, Counting, Four, Groups, Weights
@@ -102,7 +102,11 @@ class Sides:
         apart = self.levels["documents"]
         out = {}
         for measure in wanted:
-            four = self.document_fours[measure.name].total() if measure in apart else self.four(measure)
+            four = (
+                self.document_fours[measure.name].total()
+                if measure in apart
+                else self.four(measure)
+            )
             out[measure.name] = four.numbers()
         return out
 
@@ -111,7 +115,10 @@ class Sides:
         """The counts by document of the measures that add up over documents."""
         cut, _ = self.by_document
         weights = self.weights
-        return {m.name: cut.four(m, weights if m.aggregate == "sets" else None) for m in self.levels["documents"]}
+        return {
+            m.name: cut.four(m, weights if m.aggregate == "sets" else None)
+            for m in self.levels["documents"]
+        }
 
 
 LinkPairs = Pairs[Sides, Annotations]
@@ -166,7 +173,9 @@ def measure(pairs: LinkPairs, options: Mapping[str, Any]) -> list[Evidence]:
 def _rows(fours: Mapping[str, Four]) -> tuple[Table]:
     """The table with a row a group and four cells a measure."""
     layout = Layout({f"{name}.{n}": 1 for name in fours for n in NUMBERS})
-    columns = [np.asarray(getattr(four, n), dtype=np.float64) for four in fours.values() for n in NUMBERS]
+    columns = [
+        np.asarray(getattr(four, n), dtype=np.float64) for four in fours.values() for n in NUMBERS
+    ]
     return (Table.dense(layout, np.stack(columns, axis=1)),)
 
 
@@ -300,4 +309,4 @@ class SpanIds(Sequence[str]):
         return f"{side.docs[side.doc[row]]}:{int(side.start[row])}-{int(side.end[row])}"
 
 
-__all__ = ["Groups", "LinkPairs", "SpanIds", "Sides", "facets", "measure"]
+__all__ = ["Groups", "LinkPairs", "Sides", "SpanIds", "facets", "measure"]

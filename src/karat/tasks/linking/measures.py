@@ -145,7 +145,9 @@ def parse(text: str, known: Iterable[str] = ()) -> Measure:
     parts = text.split(":")
     if len(parts) != 3:
         close = get_close_matches(text, list(known), n=3)
-        hint = f"did you mean {' or '.join(close)}?" if close else "an explicit one is sets:None:span"
+        hint = (
+            f"did you mean {' or '.join(close)}?" if close else "an explicit one is sets:None:span"
+        )
         raise UsageError(f"there is no measure named {text!r}", help=hint)
     aggregate = parts[0].removesuffix("-micro")
     if aggregate not in AGGREGATES:

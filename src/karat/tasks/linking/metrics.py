@@ -14,7 +14,14 @@ from karat.tasks.linking.measure import RANKS, Sides, averages_conll, has_candid
 from karat.tasks.linking.measures import CONLL, Measure
 
 ACROSS = "clusters reach across documents, so documents do not add up to this score"
-MAIN = ("strong_typed_all_match", "strong_all_match", "strong_mention_match", "strong_link_match", "mention_ceaf", "b_cubed")
+MAIN = (
+    "strong_typed_all_match",
+    "strong_all_match",
+    "strong_mention_match",
+    "strong_link_match",
+    "mention_ceaf",
+    "b_cubed",
+)
 
 REFERENCES = {
     "muc": "Vilain et al. 1995",
@@ -80,13 +87,27 @@ def _three(measure: Measure, level: str) -> list[Metric]:
         ]
     if level == "corpus":
         return [
-            Smooth(level, f"{name}.{s}", partial(_score, name, s), _about(measure, s), no_interval=_why(measure))
+            Smooth(
+                level,
+                f"{name}.{s}",
+                partial(_score, name, s),
+                _about(measure, s),
+                no_interval=_why(measure),
+            )
             for s in SCORES
         ]
     ptp, fp, rtp, fn = (f"{name}.{n}" for n in ("ptp", "fp", "rtp", "fn"))
     return [
-        Ratio(level, (f"{name}.precision",), {ptp: 1.0}, {ptp: 1.0, fp: 1.0}, _about(measure, "precision")),
-        Ratio(level, (f"{name}.recall",), {rtp: 1.0}, {rtp: 1.0, fn: 1.0}, _about(measure, "recall")),
+        Ratio(
+            level,
+            (f"{name}.precision",),
+            {ptp: 1.0},
+            {ptp: 1.0, fp: 1.0},
+            _about(measure, "precision"),
+        ),
+        Ratio(
+            level, (f"{name}.recall",), {rtp: 1.0}, {rtp: 1.0, fn: 1.0}, _about(measure, "recall")
+        ),
         Smooth(level, f"{name}.fscore", partial(_score, name, "fscore"), _about(measure, "fscore")),
     ]
 
@@ -111,7 +132,9 @@ def _score(name: str, score: str, totals: Totals) -> FloatArray:
         return _harmonic(ptp + fp, rtp + fn, precision, recall)
 
 
-def _harmonic(retrieved: FloatArray, relevant: FloatArray, p: FloatArray, r: FloatArray) -> FloatArray:
+def _harmonic(
+    retrieved: FloatArray, relevant: FloatArray, p: FloatArray, r: FloatArray
+) -> FloatArray:
     """2PR / (P + R): 0 where nothing is right, undefined only where neither side has anything."""
     p, r = np.where(retrieved != 0, p, 0.0), np.where(relevant != 0, r, 0.0)
     total = p + r
@@ -127,7 +150,10 @@ def _blanc(sides: Sides) -> list[Metric]:
     def value(score: str, totals: Totals) -> FloatArray:
         parts = []
         for kind in ("blanc.together", "blanc.apart"):
-            made, held = (totals[f"{kind}.{a}"] + totals[f"{kind}.{b}"] for a, b in (("ptp", "fp"), ("rtp", "fn")))
+            made, held = (
+                totals[f"{kind}.{a}"] + totals[f"{kind}.{b}"]
+                for a, b in (("ptp", "fp"), ("rtp", "fn"))
+            )
             part = np.nan_to_num(_score(kind, score, totals))
             parts.append((part, (made != 0) | (held != 0)))
         (a, has_a), (b, has_b) = parts
@@ -161,7 +187,9 @@ def _conll(level: str) -> Metric:
         group="conll_average",
         reference="Pradhan et al. 2012",
     )
-    return Smooth(level, "conll_average", value, about, no_interval="" if level == "documents" else ACROSS)
+    return Smooth(
+        level, "conll_average", value, about, no_interval="" if level == "documents" else ACROSS
+    )
 
 
 def _top(k: int) -> Metric:
@@ -170,7 +198,9 @@ def _top(k: int) -> Metric:
         undefined="gold has no mention with an entity",
         group="n-best recall",
     )
-    return Ratio("candidates", (f"recall_at_{k}",), {f"top{k}": 1.0}, {"n": 1.0}, about, proportion=True)
+    return Ratio(
+        "candidates", (f"recall_at_{k}",), {f"top{k}": 1.0}, {"n": 1.0}, about, proportion=True
+    )
 
 
 def _macros(sides: Sides, place: int, field: str) -> list[Metric]:
@@ -183,7 +213,10 @@ def _macros(sides: Sides, place: int, field: str) -> list[Metric]:
             (f"{one.name};{suffix}.{score}",),
             {f"{one.name}.{score}": 1.0},
             {"n": 1.0},
-            About(formula=f"mean of {score} over the values of {field}, undefined as 0", group=f"{one.name};{suffix}"),
+            About(
+                formula=f"mean of {score} over the values of {field}, undefined as 0",
+                group=f"{one.name};{suffix}",
+            ),
         )
         for one in sides.measures
         if one.aggregate != "blanc"

@@ -84,8 +84,14 @@ def _largest(spans: Spans, others: Spans) -> IntArray:
         last = max(int(np.searchsorted(ends, done + MOST, side="right")), first + 1)
         part = slice(first, last)
         owner = np.repeat(np.arange(first, last), many[part])
-        place = np.arange(len(owner)) + np.repeat(low[part] - ends[part] + many[part] + done, many[part])
-        shared = np.minimum(end[place], spans.end[owner]) - np.maximum(start[place], spans.start[owner]) + 1
+        place = np.arange(len(owner)) + np.repeat(
+            low[part] - ends[part] + many[part] + done, many[part]
+        )
+        shared = (
+            np.minimum(end[place], spans.end[owner])
+            - np.maximum(start[place], spans.start[owner])
+            + 1
+        )
         np.maximum.at(out, owner, shared)
         first = last
     return out

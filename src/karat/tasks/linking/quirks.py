@@ -12,11 +12,10 @@ from karat.model.pairs import FloatArray, IntArray
 from karat.tasks.linking.clusters import Clustering, Crossing, summed_reals
 
 
-def borrowed(
-    crossing: Crossing, has_span: IntArray, bare: IntArray
-) -> FloatArray:
+def borrowed(crossing: Crossing, has_span: IntArray, bare: IntArray) -> FloatArray:
     """What gold items gain, by group. `has_span` lists items whose span the system has; `bare` items
-    of system mentions without candidate."""
+    of system mentions without candidate.
+    """
     gold, system = crossing.gold, crossing.system
     nothing = np.zeros(crossing.groups)
     bare = bare[system.present[bare]] if len(bare) else bare

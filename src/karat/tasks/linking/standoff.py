@@ -49,7 +49,12 @@ def _read_file(
         elif text.startswith("N"):
             words = (cells[1] if len(cells) > 1 else "").split(" ", 2)
             if len(words) < 3 or words[0] != "Reference":
-                problems.add("reference-broken", "a reference is `N1 TAB Reference T1 BASE:ID`", file=str(path), line=line)
+                problems.add(
+                    "reference-broken",
+                    "a reference is `N1 TAB Reference T1 BASE:ID`",
+                    file=str(path),
+                    line=line,
+                )
                 continue
             links.setdefault(words[1], []).append(_named(words[2]))
     for key in links.keys() - marks.keys():
@@ -61,7 +66,9 @@ def _read_file(
         yield line, Mention(path.stem, start, end - 1, found)
 
 
-def _mark(cells: list[str], line: int, file: str, problems: Problems) -> tuple[str, int, int] | None:
+def _mark(
+    cells: list[str], line: int, file: str, problems: Problems
+) -> tuple[str, int, int] | None:
     """Type, start and exclusive end; a span in several pieces reaches from the first to the last."""
     words = (cells[1] if len(cells) > 1 else "").replace(";", " ").split()
     try:
@@ -69,7 +76,9 @@ def _mark(cells: list[str], line: int, file: str, problems: Problems) -> tuple[s
     except ValueError:
         numbers = []
     if len(numbers) < 2 or len(numbers) % 2:
-        problems.add("mark-broken", "a mark is `T1 TAB TYPE START END TAB text`", file=file, line=line)
+        problems.add(
+            "mark-broken", "a mark is `T1 TAB TYPE START END TAB text`", file=file, line=line
+        )
         return None
     if len(numbers) > 2:
         problems.add(

@@ -122,7 +122,9 @@ def joined(
         line.setdefault(query.place, query.line)
     for key in links.keys() - queries.keys():
         at = links[key][0][0]
-        problems.add("link-without-query", f"there is no query {key}", file=files[1], line=at, key=key)
+        problems.add(
+            "link-without-query", f"there is no query {key}", file=files[1], line=at, key=key
+        )
     order = sorted(places) if settings.textual else sorted(places, key=_numeric)
     for place in order:
         mention = _mention(place, [c for _, c in places[place]], settings)
@@ -178,6 +180,8 @@ def ends_are_exclusive(queries: dict[str, Query]) -> bool | None:
     """Whether ends are one past the last character, told from names and lengths; None if unclear."""
     inclusive = exclusive = 0
     for query in queries.values():
+        if not query.name:
+            continue
         length = int(query.place[2]) - int(query.place[1])
         inclusive += length == len(query.name) - 1
         exclusive += length == len(query.name)

@@ -38,4 +38,15 @@ def write_edl(mentions: Iterable[Mention]) -> Iterator[str]:
             kind, _, level = (c.type or "UNKNOWN/NAM").partition("/")
             score = 1.0 if c.score is None else c.score
             place = f"{one.docid}:{one.start}-{one.end}"
-            yield "\t".join(["karat", f"M{number:06d}", "-", place, c.eid, kind, level or "NAM", repr(float(score))])
+            yield "\t".join(
+                [
+                    "karat",
+                    f"M{number:06d}",
+                    "-",
+                    place,
+                    c.eid,
+                    kind,
+                    level or "NAM",
+                    repr(float(score)),
+                ]
+            )

@@ -37,7 +37,12 @@ class Linking:
         """Both sides; every span that either side has is an item."""
         measures = tuple(resolve(request.options.get("measure") or DEFAULT))
         gold, system = read_sides(request.gold, request.predictions, request.options, problems)
-        if request.purpose == "check" and gold is not None and system is None and not problems.errors:
+        if (
+            request.purpose == "check"
+            and gold is not None
+            and system is None
+            and not problems.errors
+        ):
             system = Side(gold.annotations.take(np.zeros(0, dtype=np.int64)), gold.format)
         if gold is None or system is None or problems.errors:
             if gold is not None and not request.predictions:
@@ -49,7 +54,9 @@ class Linking:
         counting = Counting(gold.annotations, system.annotations)
         check(counting.fields, measures, problems)
         if request.weights is not None:
-            raise UsageError("mentions of entity linking carry no weights", help="see --type-weights")
+            raise UsageError(
+                "mentions of entity linking carry no weights", help="see --type-weights"
+            )
         sides = m.Sides(
             counting,
             measures,
@@ -69,7 +76,8 @@ class Linking:
         gold, system, _ = old.spans
         counting = Counting(old.gold.take(chosen[gold]), old.system.take(chosen[system]))
         return _paired(
-            m.Sides(counting, old.measures, old.request, old.weights, old.group_by, old.texts), pairs.item
+            m.Sides(counting, old.measures, old.request, old.weights, old.group_by, old.texts),
+            pairs.item,
         )
 
     def measure(self, pairs: m.LinkPairs, options: Mapping[str, Any]) -> Sequence[Evidence]:
@@ -130,7 +138,11 @@ class Linking:
         return tables, []
 
     def examples(
-        self, pairs: m.LinkPairs, evidence: Sequence[Evidence], options: Mapping[str, Any], most: int
+        self,
+        pairs: m.LinkPairs,
+        evidence: Sequence[Evidence],
+        options: Mapping[str, Any],
+        most: int,
     ) -> list[Example]:
         """Mentions that went wrong, with the text around them where there is a folder of texts."""
         return explain.examples(pairs.gold, m.SpanIds(pairs.gold), most)
@@ -171,7 +183,9 @@ def _groups(sides: m.Sides) -> Table:
     wanted = [one for one in sides.measures if one.aggregate != "blanc"]
     found = results(sides.counting, wanted, sides.group_by, weights=sides.weights)
     names = sorted(found)
-    rows = [[name, *(found[name][s] for s in ("ptp", "fp", "rtp", "fn", *SCORES))] for name in names]
+    rows = [
+        [name, *(found[name][s] for s in ("ptp", "fp", "rtp", "fn", *SCORES))] for name in names
+    ]
     if len(rows) > MOST_ROWS:
         rows = [row for row in rows if "=<m" in row[0]]
     columns = ["group", "ptp", "fp", "rtp", "fn", "precision", "recall", "fscore"]

@@ -19,7 +19,9 @@ from karat.tasks.linking.annotations import Annotations, Collector, Mention, Row
 
 PIECE = 1 << 21
 LARGEST = 2**62
-COLUMNS = "docid, start, end, then nothing, an id, an id and a score, or triples of id, score and type"
+COLUMNS = (
+    "docid, start, end, then nothing, an id, an id and a score, or triples of id, score and type"
+)
 
 
 def read_table(source: Source, problems: Problems) -> Annotations:
@@ -121,21 +123,25 @@ class _Reader:
             self.number(float, cell, line, "score", "score-not-number", "a number")
         return self.problems.errors == before
 
-    def number(
-        self, kind: type, cell: str, line: int, key: str, code: str, expected: str
-    ) -> None:
+    def number(self, kind: type, cell: str, line: int, key: str, code: str, expected: str) -> None:
         """Report a cell that is no number of this kind."""
         try:
             if abs(kind(cell)) > LARGEST and kind is int:
                 raise ValueError
         except ValueError:
-            what = f"{cell[:40]!r} is not {expected}" if cell else f"the cell is empty, not {expected}"
-            self.problems.add(code, what, file=self.name, line=line, key=key, help=f"cells: {COLUMNS}")
+            what = (
+                f"{cell[:40]!r} is not {expected}" if cell else f"the cell is empty, not {expected}"
+            )
+            self.problems.add(
+                code, what, file=self.name, line=line, key=key, help=f"cells: {COLUMNS}"
+            )
 
     def miscounted(self, row: list[str], line: int) -> None:
         """Report a row of an impossible width."""
         if row == [""]:
-            self.problems.add("line-blank", "blank line", file=self.name, line=line, help="remove it")
+            self.problems.add(
+                "line-blank", "blank line", file=self.name, line=line, help="remove it"
+            )
             return
         text = f"{len(row)} cells between tabs; there are 3, 4, 5, 6, 9, 12, ..."
         self.problems.add("cell-count", text, file=self.name, line=line, help=f"cells: {COLUMNS}")

@@ -26,6 +26,4 @@ def read_zones(source: Source, problems: Problems) -> Zones:
 
 def excluded(zones: Zones, docid: str, start: int, end: int) -> bool:
     """Whether the first or the last position lies in a zone. One that holds a zone stays."""
-    return any(
-        low <= start <= high or low <= end <= high for low, high in zones.get(docid, ())
-    )
+    return any(low <= start <= high or low <= end <= high for low, high in zones.get(docid, ()))

@@ -28,7 +28,7 @@ OPTIONS = (
     Option("skip_intersentence", "leave the intersentence test out", default=False, kind="flag"),
     Option(
         "ties",
-        "equal scores: strict counts them as lost (the original), half as half, drop leaves them out",
+        "equal scores: strict is lost (as in the original), half is half, drop leaves them out",
         default="strict",
         choices=("strict", "half", "drop"),
     ),
@@ -63,7 +63,8 @@ def _recognise(gold: Peek, predictions: Peek | None) -> str | None:
         known = predictions is not None or b"stereotype" in gold.head
         return "a pickled data frame of candidates" if known else None
     if gold.shape == "binary":
-        known = gold.head[:4] == b"PAR1" and (predictions is not None or b"gold_label" in gold.head)
+        known = predictions is not None or b"gold_label" in gold.head
+        known = known and gold.head[:4] == b"PAR1"
         return "a parquet table of candidates" if known else None
     keys = gold.keys or frozenset(map(str, gold.first if gold.shape == "table" else ()))
     if {"sent_more", "sent_less"} <= keys:
@@ -111,11 +112,11 @@ CARDS = (
     Card(
         name="stereotypes",
         title="Stereotypes",
-        summary="does a language model prefer the stereotype, the anti-stereotype or the unrelated?",
+        summary="does a language model prefer the stereotype, its opposite or neither?",
         item="example",
         layout=(
             "data: df_intrasentence_xx.pkl and df_intersentence_xx.pkl, dev.json, or rows as\n"
-            '{"id": "e1", "target": "nurse", "bias_type": "profession", "context": "... BLANK ...",\n'
+            '{"id": "e1", "target": "nurse", "bias_type": "profession", "context": "A BLANK b",\n'
             ' "c1_id": "k1", "c1_sentence": "...", "c1_gold_label": "stereotype", "c2_id": ...}\n'
             "predictions, higher is preferred:\n"
             '{"intrasentence": [{"id": "k1", "score": -2.5}, ...], "intersentence": [...]}'
@@ -136,14 +137,14 @@ CARDS = (
         ),
         sample=("stereotypes", "gold.jsonl", "predictions.json"),
         converters=tuple(
-            Converter(source, target, _HOME, attribute, help, recognise)
+            Converter(source, target, _HOME, attribute, said, recognise)
             for source, attribute, recognise, words in (
                 ("frame", "from_rows", _is_frame, "a pickled data frame"),
                 ("rows", "from_rows", _is_rows, "rows in JSON, CSV or parquet"),
                 ("stereoset", "from_release", _is_release_file, "dev.json, words cut at BLANK,"),
             )
             for target in ("jsonl", "csv", "parquet", "frame")
-            for help in (f"{words} as {'a pickled data frame' if target == 'frame' else target}",)
+            for said in (f"{words} as {'a pickled data frame' if target == 'frame' else target}",)
         ),
     ),
 )

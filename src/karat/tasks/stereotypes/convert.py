@@ -30,7 +30,7 @@ def from_rows(
     for path in inputs:
         columns = _read(path, problems)
         if columns:
-            parts.append((_section(path, columns), columns))
+            parts.append((_section(columns), columns))
     _finish(parts, output, options, problems)
 
 
@@ -38,10 +38,10 @@ def from_release(
     inputs: Sequence[Path], output: Path, options: Mapping[str, Any], problems: Problems
 ) -> None:
     """Write a dev.json as rows; `section` says which test where only one is wanted."""
-    parts = []
+    parts: list[tuple[str, dict[str, list[Any]]]] = []
     for path in inputs:
-        for sheet in read_release(Source.of(path), problems):
-            parts.append((sheet.section, dict(sheet.columns)))
+        sheets = read_release(Source.of(path), problems)
+        parts += [(sheet.section, dict(sheet.columns)) for sheet in sheets]
     wanted = options.get("section")
     if wanted is not None and wanted not in SECTIONS:
         raise UsageError(f"section cannot be {wanted!r}", help=f"choose from {', '.join(SECTIONS)}")
@@ -61,7 +61,7 @@ def _read(path: Path, problems: Problems) -> dict[str, list[Any]] | None:
         return None
 
 
-def _section(path: Path, columns: Columns) -> str:
+def _section(columns: Columns) -> str:
     """The section of a file, by its rows: only fill-ins have words."""
     told = set(columns.get("section", ()))
     if len(told) == 1 and told <= set(SECTIONS):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -63,9 +63,13 @@ class Examples:
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """The prediction side: scores of stereotype, anti-stereotype and unrelated, (n, kinds)."""
+    """The prediction side: scores of stereotype, anti-stereotype and unrelated, (n, kinds).
+
+    `known` keeps what was computed of them, since evidence, official numbers and tables all ask.
+    """
 
     scores: FloatArray
+    known: dict[Any, Any] = field(default_factory=dict, compare=False)
 
     def compared(self, a: int, b: int) -> npt.NDArray[np.int8]:
         """1 where a is preferred to b, 0 where they tie, -1 where b is preferred to a."""

@@ -1,4 +1,4 @@
-"""The data in each of its forms: pickled frames, dev.json, JSON rows, CSV, parquet, sentence pairs."""
+"""The data in each of its forms: pickled frames, dev.json, JSON rows, CSV, parquet, pairs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import compress
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -97,7 +98,7 @@ def _sheets(
 
 
 def _line(lines: Sequence[int] | None) -> Any:
-    return (lambda row: None) if lines is None else lines.__getitem__
+    return (lambda _: None) if lines is None else lines.__getitem__
 
 
 def _named(sheet: Sheet, section: str) -> Sheet:
@@ -144,10 +145,12 @@ def _rows(source: Source, wanted: Sequence[str], problems: Problems) -> dict[str
     if rows is None:
         return _slow(source, schema, names, problems)
     _near(source, names, problems)
-    found: dict[str, list[Any]] = {}
-    for i, name in enumerate(names):
-        found[name] = [getattr(row, f"f{i}") for row in rows]
-    return _without_empty(found)
+    return _without_empty(_as_columns(rows, names))
+
+
+def _as_columns(rows: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any]]:
+    """Typed rows as columns."""
+    return {name: list(map(attrgetter(f"f{i}"), rows)) for i, name in enumerate(names)}
 
 
 def _without_empty(found: dict[str, list[Any]]) -> dict[str, list[Any]]:
@@ -179,9 +182,9 @@ def _fast(source: Source, schema: type[msgspec.Struct]) -> list[Any] | None:
         if data.lstrip()[:1] == b"[":
             rows: list[Any] = msgspec.json.decode(data, type=list[schema])  # type: ignore[valid-type]
             return rows
-        if b"\n\n" in data.rstrip() or b"\n\r" in data.rstrip():
-            return None
-        return msgspec.json.Decoder(schema).decode_lines(data)
+        rows = msgspec.json.Decoder(schema).decode_lines(data)
+        # Blank lines would move the records against the lines.
+        return rows if data.count(b"\n") + (not data.endswith(b"\n")) == len(rows) else None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
@@ -191,8 +194,7 @@ def _slow(
 ) -> dict[str, list[Any]]:
     """The rows one by one, each defect reported."""
     rows = [row for batch in read_records(source, schema, problems, diagnose) for row in batch.rows]
-    found = {name: [getattr(row, f"f{i}") for row in rows] for i, name in enumerate(names)}
-    return _without_empty(found) if rows else {}
+    return _without_empty(_as_columns(rows, names)) if rows else {}
 
 
 def _near(source: Source, names: Sequence[str], problems: Problems) -> None:
@@ -203,7 +205,7 @@ def _near(source: Source, names: Sequence[str], problems: Problems) -> None:
         close = get_close_matches(name, keys - set(names), n=1, cutoff=0.85)
         if name not in keys and close and close[0] not in (*REQUIRED, *OPTIONAL):
             text = f"key '{close[0]}' is not read; did you mean '{name}'?"
-            problems.add("key-unknown", text, file=source.name, key=close[0], severity="warning")
+            problems.add("key-typo", text, file=source.name, key=close[0], severity="warning")
 
 
 def _plain_rows(source: Source) -> list[Any]:
@@ -237,8 +239,7 @@ def _table(source: Source, problems: Problems) -> tuple[dict[str, list[Any]], li
             if len(cells) != len(names):
                 message = f"{len(cells)} cells under {len(names)} column names"
                 Place(problems, source.name, reader.line_num, len(rows)).add("row-width", message)
-                cells = (cells + [""] * len(names))[: len(names)]
-            rows.append(cells)
+            rows.append((cells + [""] * len(names))[: len(names)])
             lines.append(reader.line_num)
     except csv.Error as error:
         raise _broken(source, "csv-syntax", f"line {reader.line_num}: {error}") from None

@@ -17,9 +17,7 @@ WORDS = {
     "fr": "le les des est une et dans il elle pas du qui sont son au pour",
     "tr": "bir ve bu çok için ile da de ne gibi daha olan olarak var onun",
 }
-_CODES = frozenset(
-    ["en", "de", "es", "fr", "tr", "it", "pt", "nl", "pl", "ru", "uk", "zh", "ja", "ko", "ar", "he", "hi", "sv", "da", "no", "fi", "cs", "hu", "ro", "el", "vi", "id"]
-)
+_CODES = frozenset((*WORDS, "it", "pt", "nl", "pl", "ru", "uk", "zh", "ja", "ko", "ar", "he", "hi"))
 _LOOKED_AT = 400
 _IN_NAME = re.compile(
     r"_([a-z]{2})(?:_v\d\w*)?\.(?:pkl|pickle|json|jsonl|csv|tsv|parquet)(?:\.gz)?$"

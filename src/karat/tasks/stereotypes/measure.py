@@ -48,13 +48,14 @@ class Group:
 
 def groups_of(gold: Examples) -> list[Group]:
     """All groups that have examples, everything first."""
-    pairs = np.unique(np.stack([gold.section, gold.domain]), axis=1).T.tolist()
-    domains = range(len(gold.domains))
+    size = len(gold.domains)
+    times = np.bincount(gold.section * size + gold.domain, minlength=len(gold.sections) * size)
+    domains = range(size)
     found = [Group(None, None), *(Group(None, d) for d in domains)]
     if gold.kinds == 3:
         for s in range(len(gold.sections)):
             found.append(Group(s, None))
-            found += [Group(s, d) for d in domains if [s, d] in pairs]
+            found += [Group(s, d) for d in domains if times[s * size + d]]
     return found
 
 
@@ -71,6 +72,13 @@ class Outcomes:
 
 def outcomes(pairs: StereoPairs, ties: str) -> Outcomes:
     """The outcome of every comparison under a rule for ties."""
+    known: Outcomes | None = pairs.pred.known.get(ties)
+    if known is None:
+        known = pairs.pred.known[ties] = _outcomes(pairs, ties)
+    return known
+
+
+def _outcomes(pairs: StereoPairs, ties: str) -> Outcomes:
     pred = pairs.pred
     pro = pred.compared(0, 1)
     won = [pred.compared(0, 2), pred.compared(1, 2)] if pairs.gold.kinds == 3 else []
@@ -86,7 +94,8 @@ def outcomes(pairs: StereoPairs, ties: str) -> Outcomes:
 
 def _credit(sign: Any, ties: str) -> IntArray:
     """Halves won: 2 for a win, a tie as the rule says."""
-    return 2 * (sign > 0).astype(np.int64) + (sign == 0) * (1 if ties == "half" else 0)
+    tie = 1 if ties == "half" else 0
+    return np.where(sign > 0, 2, np.where(sign == 0, tie, 0)).astype(np.int64)
 
 
 def _asked(sign: Any, ties: str) -> IntArray:
@@ -114,14 +123,14 @@ def layout(cells: Sequence[str], groups: int) -> Layout:
 def _counts(pairs: StereoPairs, found: Outcomes) -> Counts:
     """One row for each distinct (section, domain, outcome)."""
     gold, groups = pairs.gold, groups_of(pairs.gold)
-    columns = [gold.section, gold.domain]
+    columns: list[CodeArray] = [gold.section, gold.domain]
     sizes = [len(gold.sections), len(gold.domains)]
     for column in (found.pro, found.decided, found.related, found.compared, found.tied):
         columns.append(column.astype(np.int32))
         sizes.append(5)
     codes, rows = coded(columns, sizes)
     matrix = np.zeros((len(rows[0]), len(COUNTED) * len(groups)))
-    cells = [np.ones(len(rows[0])), *rows[2:]]
+    cells: list[Any] = [np.ones(len(rows[0])), *rows[2:]]
     for g, group in enumerate(groups):
         inside = group.holds(rows[0], rows[1])
         for place, values in enumerate(cells):
@@ -141,14 +150,25 @@ class TermScores:
 
 
 def term_scores(pairs: StereoPairs, found: Outcomes, group: Group) -> TermScores:
-    """Every term of a group scored by itself, with the operations of the original in their order."""
+    """The scores of each term of a group."""
+    key = (id(found), group)
+    known: TermScores | None = pairs.pred.known.get(key)
+    if known is None:
+        known = pairs.pred.known[key] = _term_scores(pairs, found, group)
+    return known
+
+
+def _term_scores(pairs: StereoPairs, found: Outcomes, group: Group) -> TermScores:
+    """Every term of a group scored by itself, with the original's operations in their order."""
     inside = group.holds(pairs.gold.section, pairs.gold.domain)
     terms = terms_of(pairs.gold, group).codes[inside]
-    present, first = np.unique(terms, return_index=True)
-    present = present[np.argsort(first)]
+    # Assigned from the end, so that the first place of each term is what stays.
+    first = np.full(int(terms.max(initial=-1)) + 1, len(terms))
+    first[terms[::-1]] = np.arange(len(terms))[::-1]
+    present = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(terms))]
     counts = [
-        np.bincount(terms, None if w is None else w, int(terms.max(initial=0)) + 1)[present]
-        for w in _weighted(pairs, found, inside)
+        np.bincount(terms, column, int(terms.max(initial=0)) + 1)[present]
+        for column in _weighted(pairs, found, inside)
     ]
     pro, decided, related, compared = counts
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -174,7 +194,8 @@ def _weighted(pairs: StereoPairs, found: Outcomes, inside: IntArray) -> list[Flo
 def _terms(pairs: StereoPairs, found: Outcomes) -> Counts:
     """One row for each target term: its scores in each group that has it."""
     gold, groups = pairs.gold, groups_of(pairs.gold)
-    assert gold.own is not None and gold.whole is not None
+    assert gold.own is not None
+    assert gold.whole is not None
     names = tuple(dict.fromkeys((*gold.whole.names, *gold.own.names)))
     place = {name: i for i, name in enumerate(names)}
     matrix = np.zeros((len(names), len(AVERAGED) * len(groups)))
@@ -185,8 +206,8 @@ def _terms(pairs: StereoPairs, found: Outcomes) -> Counts:
         columns = _averaged(scores)
         for c, values in enumerate(columns):
             matrix[rows, c * len(groups) + g] = values
-    kept = matrix.any(axis=1)
-    matrix, names = matrix[kept], tuple(n for n, k in zip(names, kept.tolist(), strict=True) if k)
+    kept = np.flatnonzero(matrix.any(axis=1))
+    matrix, names = matrix[kept], tuple(names[i] for i in kept.tolist())
     table = Table.dense(layout(AVERAGED, len(groups)), matrix)
     cluster = Facet("target", np.arange(len(names), dtype=np.int32), names)
     return Counts("terms", table, None, cluster, None, exact=False)
@@ -196,7 +217,7 @@ def _averaged(scores: TermScores) -> list[FloatArray]:
     """What a mean over terms sums up. A term without a score is in no mean."""
     has_ss, has_lm = np.isfinite(scores.ss), np.isfinite(scores.lm)
     ss = np.where(has_ss, scores.ss, 0.0)
-    both = has_ss & has_lm
+    both = np.asarray(has_ss & has_lm)
     return [
         has_ss.astype(np.float64),
         has_lm.astype(np.float64),

@@ -41,15 +41,13 @@ def read(card: Card, request: Request, problems: Problems) -> StereoPairs | None
         scores = read_scores(request.predictions[0], problems)
     elif request.purpose == "score":
         text = "there are no predictions to score"
-        help = "give DATA and PREDICTIONS; the data may also be named by --intrasentence-df-file"
+        hint = "give DATA and PREDICTIONS; the data may also be named by --intrasentence-df-file"
         name = request.gold[0].name if request.gold else None
-        problems.add("prediction-missing", text, file=name, help=help)
-    sound = all(
-        [
-            check_sheet(s, problems) if s.section != PAIRS else check_pairs(s, problems)
-            for s in sheets
-        ]
-    )
+        problems.add("prediction-missing", text, file=name, help=hint)
+    checked = [
+        check_sheet(s, problems) if s.section != PAIRS else check_pairs(s, problems) for s in sheets
+    ]
+    sound = all(checked)
     if scores is not None:
         _warn_of_language(sheets, scores, problems)
         sheets = _with_scores(sheets, scores, request, problems)
@@ -104,10 +102,10 @@ def _with_scores(
             word = f"--skip-{sheet.section} leaves that test out"
             problems.add("section-missing", text, file=scores.file, key=sheet.section, help=word)
     for section in scores.sections:
-        if section != FLAT and not any(s.section == section for s in sheets):
-            if not request.options.get(f"skip_{section}"):
-                text = f"the {section} scores are not used: there is no {section} data"
-                problems.add("section-unused", text, file=scores.file, severity="note")
+        used = section == FLAT or any(s.section == section for s in sheets)
+        if not used and not request.options.get(f"skip_{section}"):
+            text = f"the {section} scores are not used: there is no {section} data"
+            problems.add("section-unused", text, file=scores.file, severity="note")
     return kept
 
 
@@ -170,9 +168,9 @@ def _report_missing(
     """Say which candidates have no score, and why that may be."""
     skip = request.options.get("missing") == "skip"
     share = len(lost) / len(flat)
-    help = "--missing skip leaves such examples out and says so"
+    hint = "--missing skip leaves such examples out and says so"
     if share > 0.5:
-        help = "are these the predictions for this data? " + help
+        hint = "are these the predictions for this data? " + hint
     for i in lost:
         text = f"candidate {flat[i]!r} of {sheet.file} has no score"
         key = _names(sheet)[i // kinds] if len(lost) <= 50 else None
@@ -182,7 +180,7 @@ def _report_missing(
             said,
             file=scores.file,
             key=sheet.section if sheet.section != PAIRS else None,
-            help=help if not skip else "",
+            help=hint if not skip else "",
             severity="warning" if skip else "error",
         )
 
@@ -202,8 +200,8 @@ def _report_extra(sheets: Sequence[Sheet], scores: Scores, used: int, problems: 
         return
     named = ", ".join(extra[:SHOWN]) + (", ..." if len(extra) > SHOWN else "")
     text = f"{len(extra):,} scores belong to no candidate of the data ({named})"
-    help = "all languages share their ids: were these scores made with other data?"
-    problems.add("prediction-extra", text, file=scores.file, help=help, severity="warning")
+    hint = "all languages share their ids: were these scores made with other data?"
+    problems.add("prediction-extra", text, file=scores.file, help=hint, severity="warning")
 
 
 def _warn_of_language(sheets: Sequence[Sheet], scores: Scores, problems: Problems) -> None:
@@ -223,8 +221,8 @@ def _warn_of_language(sheets: Sequence[Sheet], scores: Scores, problems: Problem
             seen[sheet.file] = data
         if told and data and told != data:
             text = f"the name says {told} but {sheet.file} is in {data}"
-            help = "all languages share their ids, so nothing else tells a mix-up"
-            problems.add("language-mismatch", text, file=scores.file, help=help, severity="warning")
+            hint = "all languages share their ids, so nothing else tells a mix-up"
+            problems.add("language-mismatch", text, file=scores.file, help=hint, severity="warning")
     if len(set(seen.values())) > 1:
         text = f"the data files are in {' and '.join(sorted(set(seen.values())))}"
         problems.add("language-mixed", text, file=next(iter(seen)), severity="warning")

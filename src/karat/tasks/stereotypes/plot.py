@@ -51,7 +51,7 @@ def picture(shown: Mapping[str, Nested]) -> str:
     body = "\n".join(parts)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {height:g}" '
-        f'width="{WIDTH:g}" height="{height:g}" font-family="sans-serif" font-size="12">\n'
+        f'width="{WIDTH:g}" height="{height:g}" font-family="Helvetica, sans-serif" font-size="12">\n'
         f'<rect width="100%" height="100%" fill="#fff"/>\n{body}\n</svg>\n'
     )
 
@@ -102,7 +102,8 @@ def _plane(points: Mapping[str, tuple[float, float]], above: float) -> Iterator[
     yield _text(
         LEFT, above + 20, "Language model score (LM) against SS; lines of equal ICAT", bold=True
     )
-    yield f'<rect x="{LEFT:g}" y="{top:g}" width="{right - LEFT:g}" height="{PLANE:g}" fill="none" stroke="#999"/>'
+    size = f'width="{right - LEFT:g}" height="{PLANE:g}"'
+    yield f'<rect x="{LEFT:g}" y="{top:g}" {size} fill="none" stroke="#999"/>'
     for icat in CONTOURS:
         line = [at(ss, icat * 50 / min(ss, 100 - ss)) for ss in _steps(icat)]
         dots = " ".join(f"{x:.1f},{y:.1f}" for x, y in line)
@@ -126,7 +127,8 @@ def _steps(icat: float) -> list[float]:
 
 
 def _dot(x: float, y: float, colour: str, label: str) -> str:
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{colour}"><title>{escape(label)}</title></circle>'
+    title = f"<title>{escape(label)}</title>"
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{colour}">{title}</circle>'
 
 
 def _line(x: float, y: float, x2: float, y2: float, colour: str) -> str:

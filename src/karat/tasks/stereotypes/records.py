@@ -39,7 +39,7 @@ class Sheet:
     section: str
     columns: Mapping[str, list[Any]]
     n: int
-    line_of: Callable[[int], int | None] = field(default=lambda row: None)
+    line_of: Callable[[int], int | None] = field(default=lambda _: None)
     records: list[int] | None = None
 
     def place(self, row: int, problems: Problems) -> Place:

@@ -12,6 +12,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +77,10 @@ def add(path: str, model: str, numbers: Nested, *, replace: bool) -> str:
         )
     if not target.absolute().parent.is_dir():
         raise UsageError(f"{path}: there is no folder {target.parent}", help="make it first")
-    change = _into_json if ending == ".json" else _into_book
+    change = _into_json if ending == ".json" else partial(_into_book, replace=replace)
     try:
         with _locked(target):
-            return change(target, model, numbers, replace)
+            return change(target, model, numbers)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
 
@@ -106,7 +107,7 @@ def _unusable(target: Path, why: str) -> UsageError:
     return UsageError(f"{target} {why}; it was left as it is", help="name another file")
 
 
-def _into_json(target: Path, model: str, numbers: Nested, replace: bool) -> str:
+def _into_json(target: Path, model: str, numbers: Nested) -> str:
     everything = _known(target)
     old = model in everything
     everything[model] = numbers
@@ -114,18 +115,17 @@ def _into_json(target: Path, model: str, numbers: Nested, replace: bool) -> str:
     return f"{'replaced' if old else 'added'} {model} in {target}"
 
 
-def _into_book(target: Path, model: str, numbers: Nested, replace: bool) -> str:
+def _into_book(target: Path, model: str, numbers: Nested, *, replace: bool) -> str:
     """Add or replace a row on the sheet of each section."""
     try:
-        import openpyxl
+        import openpyxl  # type: ignore[import-untyped]
     except ImportError:
         raise MissingExtra("writing a workbook", "stereoset") from None
     book = openpyxl.Workbook()
     if target.exists() and target.stat().st_size:
         try:
             book = openpyxl.load_workbook(target, keep_vba=target.suffix.lower() == ".xlsm")
-        except Exception as error:
-            # openpyxl raises whatever its zip and XML readers raise.
+        except Exception as error:  # noqa: BLE001  its zip and XML readers raise anything
             raise _unusable(target, f"is no readable workbook ({type(error).__name__})") from None
     else:
         book.remove(book.active)

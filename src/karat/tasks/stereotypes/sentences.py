@@ -42,7 +42,7 @@ def same_words(sheet: Sheet) -> list[Any]:
     words = all(f"c{i}_word" in sheet.columns for i in CANDIDATES)
     part = "word" if words and sheet.section == SECTIONS[0] else "sentence"
     columns = [sheet.columns[f"c{i}_{part}"] for i in CANDIDATES]
-    return [a == b or b == c or a == c for a, b, c in zip(*columns, strict=True)]
+    return [len(set(words)) < len(columns) for words in zip(*columns, strict=True)]
 
 
 def agreement(sheet: Sheet) -> list[Any]:

@@ -1,0 +1,58 @@
+"""A Report as JUnit XML, which build servers show: a test case a gate."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+from karat.model.problem import Problem
+from karat.model.report import Gate, Report
+from karat.present.widths import clean
+
+
+def render(report: Report) -> bytes:
+    """One suite: the gates, then one case for the run itself, with its scores as properties."""
+    failed = sum(not gate.passed for gate in report.gates)
+    errors = [problem for problem in report.problems if problem.severity == "error"]
+    counts = {
+        "name": f"karat {report.kind} {report.task}".strip(),
+        "tests": str(len(report.gates) + 1),
+        "failures": str(failed),
+        "errors": str(int(bool(errors))),
+    }
+    root = ET.Element("testsuites", counts)
+    suite = ET.SubElement(root, "testsuite", counts)
+    properties = ET.SubElement(suite, "properties")
+    for score in report.scores:
+        value = "" if score.value is None else repr(score.value)
+        ET.SubElement(properties, "property", name=clean(score.name), value=value)
+    ET.SubElement(properties, "property", name="signature", value=clean(report.signature.text))
+    for gate in report.gates:
+        _case(suite, report, gate)
+    _run(suite, report, errors)
+    ET.indent(root)
+    content: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return content + b"\n"
+
+
+def _case(suite: ET.Element, report: Report, gate: Gate) -> None:
+    case = ET.SubElement(
+        suite, "testcase", classname=_class(report), name=clean(gate.rule), time="0"
+    )
+    if not gate.passed:
+        failure = ET.SubElement(case, "failure", message=clean(gate.text), type="gate")
+        failure.text = clean(f"{gate.rule}: {gate.text}")
+
+
+def _run(suite: ET.Element, report: Report, errors: list[Problem]) -> None:
+    """That the run came to its numbers, and what was wrong with its input."""
+    case = ET.SubElement(suite, "testcase", classname=_class(report), name="input", time="0")
+    if errors:
+        error = ET.SubElement(case, "error", message=clean(errors[0].text), type=errors[0].code)
+        error.text = "\n".join(clean(problem.text) for problem in errors)
+    others = [clean(p.text) for p in report.problems if p.severity == "warning"]
+    if others:
+        ET.SubElement(case, "system-out").text = "\n".join(others)
+
+
+def _class(report: Report) -> str:
+    return f"karat.{clean(report.task) or report.kind}"

@@ -1,0 +1,436 @@
+"""Checks of the data itself: content, repeats, labels, metadata, vectors, spans and boxes.
+
+Each is a function from (reference, evaluation, limit) to cases; an empty list means that the data
+has nothing to look at.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from karat.model.pairs import FloatArray, IntArray
+from karat.suite import distance
+from karat.suite.judge import ALPHA, MIN_ROWS, Found, judged, percent, skipped
+from karat.suite.limits import Limit
+from karat.suite.observed import Boxes, Observed, Spans
+
+RARE = 0.005
+"""A value is rare where its share is under 0.5 % of an even share."""
+
+NEAR_DUPLICATE = 0.95
+TINY_AREA = 1e-4
+
+
+def more_than(hits: int, n: int, rate: float) -> float:
+    """How likely that many of n would be hit if each were with this rate (binomial, upper)."""
+    from scipy import stats
+
+    if rate <= 0:
+        return 0.0 if hits else 1.0
+    return float(stats.binomtest(hits, n, min(rate, 1.0), alternative="greater").pvalue)
+
+
+def empty_text(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+    """Blank texts; one is worth a look unless reference has them too."""
+    found = []
+    for key, texts in other.texts.items():
+        rows = np.array([i for i, text in enumerate(texts) if not text.strip()], dtype=np.int64)
+        usual = sum(not text.strip() for text in ref.texts.get(key, ()))
+        share = len(rows) / max(other.n, 1)
+        text = f"{len(rows)} of {other.n} rows have a blank {key}; reference has {usual}"
+        believed = not usual or more_than(len(rows), other.n, usual / max(ref.n, 1)) < ALPHA
+        found.append(
+            judged(
+                limit,
+                key,
+                share,
+                "share of rows",
+                text,
+                believed=believed,
+                floor=True,
+                side=other,
+                rows=rows,
+                n_ref=ref.n,
+                n_eval=other.n,
+            )
+        )
+    return found
+
+
+def unseen_words(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+    """Words that reference never had, beyond what its own rare words make likely.
+
+    Good and Turing: the share of words seen once in reference is the chance that the next word
+    there would have been new.
+    """
+    found = []
+    for key, rows in other.words.items():
+        seen = Counter(word for row in ref.words.get(key, ()) for word in row)
+        total, tokens = sum(seen.values()), sum(map(len, rows))
+        if not total or not tokens:
+            found.append(skipped(key, "a side has no words"))
+            continue
+        new = [sum(word not in seen for word in row) for row in rows]
+        once = sum(count == 1 for count in seen.values())
+        rate, usual = sum(new) / tokens, once / total
+        p = more_than(sum(new), tokens, usual)
+        # Both a clear addition and a multiple of the usual: +1 point and twice, +5 and four times.
+        excess = rate - usual
+        multiple = rate / usual if usual > 0 else float("inf")
+        value = excess if multiple >= 2 else 0.0
+        if limit.fail is not None and value >= limit.fail and multiple < 4:
+            value = min(value, limit.fail * (1 - 1e-9))
+        common = Counter(w for row in rows for w in row if w not in seen).most_common(8)
+        words = ", ".join(word for word, _ in common)
+        text = (
+            f"{percent(rate)} of the words in {key} are new, where {percent(usual)} would be usual"
+            + (f": {words}" if words else "")
+        )
+        concerned = np.flatnonzero(np.array(new) > 0)
+        found.append(
+            judged(
+                limit,
+                key,
+                max(value, 0.0),
+                "share of new words beyond the usual",
+                text,
+                believed=p < ALPHA,
+                side=other,
+                rows=concerned,
+                p=p,
+                n_ref=ref.n,
+                n_eval=other.n,
+                table={"new share": rate, "usual share": usual},
+            )
+        )
+    return found
+
+
+def duplicate_rows(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+    """Inputs that occur more than once in the evaluation data."""
+    if not other.inputs:
+        return []
+    first: dict[str, int] = {}
+    again = [i for i, text in enumerate(other.inputs) if first.setdefault(text, i) != i]
+    share = len(again) / max(other.n, 1)
+    text = f"{len(again)} of {other.n} rows repeat an earlier one"
+    rows = np.array(again, dtype=np.int64)
+    sizes = {"n_ref": ref.n, "n_eval": other.n}
+    return [judged(limit, "inputs", share, "share of rows", text, side=other, rows=rows, **sizes)]
+
+
+def ref_eval_overlap(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+    """Evaluation inputs that reference has too: what was learned is not tested."""
+    if not other.inputs or not ref.inputs:
+        return []
+    known = set(ref.inputs)
+    rows = np.array([i for i, text in enumerate(other.inputs) if text in known], dtype=np.int64)
+    share = len(rows) / max(other.n, 1)
+    text = f"{len(rows)} of {other.n} evaluation inputs also stand in reference"
+    sizes = {"n_ref": ref.n, "n_eval": other.n}
+    return [judged(limit, "inputs", share, "share of rows", text, side=other, rows=rows, **sizes)]
+
+
+def label_flips(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+    """The same input, labelled otherwise in reference."""
+    if ref.labels is None or other.labels is None or not other.inputs:
+        return []
+    labels: dict[str, set[int]] = defaultdict(set)
+    for text, label in zip(ref.inputs, ref.labels.tolist(), strict=True):
+        if label >= 0:
+            labels[text].add(label)
+    mine = zip(other.inputs, other.labels.tolist(), strict=True)
+    rows = [i for i, (t, y) in enumerate(mine) if y >= 0 and t in labels and y not in labels[t]]
+    text = f"{len(rows)} of {other.n} rows have another label than the same input in reference"
+    return [_share(limit, "labels", rows, ref, other, text)]
+
+
+def conflicting_labels(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+    """The same input with two labels in one file."""
+    found = []
+    for side, name in ((ref, "reference"), (other, "evaluation")):
+        if side.labels is None or not side.inputs:
+            continue
+        labels: dict[str, set[int]] = defaultdict(set)
+        for text, label in zip(side.inputs, side.labels.tolist(), strict=True):
+            if label >= 0:
+                labels[text].add(label)
+        rows = [i for i, text in enumerate(side.inputs) if len(labels.get(text, ())) > 1]
+        text = f"{len(rows)} of {side.n} rows of {name} share their input with another label"
+        value = len(rows) / max(side.n, 1)
+        index = np.array(rows, dtype=np.int64)
+        found.append(
+            judged(limit, name, value, "share of rows", text, floor=True, side=side, rows=index)
+        )
+    return found
+
+
+def _share(
+    limit: Limit, subject: str, rows: Sequence[int], ref: Observed, other: Observed, text: str
+) -> Found:
+    """A case on the share of evaluation rows concerned, with a level of 0 to be passed."""
+    return judged(
+        limit,
+        subject,
+        len(rows) / max(other.n, 1),
+        "share of rows",
+        text,
+        floor=True,
+        side=other,
+        rows=np.array(rows, dtype=np.int64),
+        n_ref=ref.n,
+        n_eval=other.n,
+    )
+
+
+def label_imbalance(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+    """How far the largest class outweighs an even share: 0 even, 1 alone."""
+    found = []
+    for side, name in ((ref, "reference"), (other, "evaluation")):
+        if side.known is None or side.labels is None or len(side.classes) < 2:
+            continue
+        counts = np.bincount(side.labels[side.known], minlength=len(side.classes))
+        k, share = len(counts), float(counts.max() / counts.sum())
+        value = (share - 1 / k) / (1 - 1 / k)
+        top = side.classes[int(counts.argmax())]
+        text = f"{top} has {percent(share)} of the {int(counts.sum())} labels of {name}"
+        found.append(judged(limit, name, value, "(largest - 1/k) / (1 - 1/k)", text))
+    return found
+
+
+def unseen_labels(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+    """Classes or types that evaluation has and reference has not."""
+    sides = [_labels_of(side) for side in (ref, other)]
+    if sides[0] is None or sides[1] is None:
+        return []
+    new = sorted(set(sides[1]) - set(sides[0]))
+    rows = sorted({i for name in new for i in sides[1][name]})
+    text = f"evaluation has {len(new)} classes that reference lacks" + (
+        f": {', '.join(new[:8])}" if new else ""
+    )
+    index = np.array(rows, dtype=np.int64)
+    return [
+        judged(limit, "labels", float(len(new)), "classes", text, side=other, rows=index)
+    ]
+
+
+def _labels_of(side: Observed) -> dict[str, list[int]] | None:
+    """Class or type -> the rows that have it."""
+    found: dict[str, list[int]] = defaultdict(list)
+    if side.spans is not None:
+        for row, type_ in zip(side.spans.row.tolist(), side.spans.type, strict=True):
+            found[type_].append(row)
+    elif side.boxes is not None:
+        for row, label in zip(side.boxes.row.tolist(), side.boxes.label.tolist(), strict=True):
+            found[_class_name(side, label)].append(row)
+    elif side.known is not None and side.labels is not None:
+        for row in np.flatnonzero(side.known).tolist():
+            found[_class_name(side, int(side.labels[row]))].append(row)
+    else:
+        return None
+    return found
+
+
+def _class_name(side: Observed, label: int) -> str:
+    return side.classes[label] if label < len(side.classes) else str(label)
+
+
+def metadata_unseen_value(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+    """Values of categorical metadata that reference never had."""
+    found = []
+    for name, values in other.categorical.items():
+        known = set(ref.categorical.get(name, ()))
+        rows = [i for i, v in enumerate(values) if v is not None and v not in known]
+        new = ", ".join(sorted({str(values[i]) for i in rows})[:8])
+        text = f"{len(rows)} of {other.n} rows have a {name} that reference lacks"
+        found.append(_share(limit, name, rows, ref, other, text + (f": {new}" if new else "")))
+    return found
+
+
+def metadata_rare_value(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+    """Values that reference has, but hardly ever, and evaluation more often."""
+    found = []
+    for name, values in other.categorical.items():
+        counts = Counter(v for v in ref.categorical.get(name, ()) if v is not None)
+        total = sum(counts.values())
+        if not total:
+            continue
+        line = RARE * total / len(counts)
+        rare = {value for value, count in counts.items() if count < line}
+        rows = [i for i, v in enumerate(values) if v in rare]
+        usual = sum(counts[v] for v in rare) / total
+        case = _share(limit, name, rows, ref, other, f"{len(rows)} rows have a rare {name}")
+        case.case.p = more_than(len(rows), max(other.n, 1), usual)
+        if case.case.p >= ALPHA and case.case.status != "skip":
+            case.case.status = "pass"
+        found.append(case)
+    return found
+
+
+def metadata_null(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+    """Metadata that is missing more often than in reference."""
+    found = []
+    for name in (*other.numeric, *other.categorical):
+        gaps = [_gaps(side, name) for side in (ref, other)]
+        usual = len(gaps[0]) / max(ref.n, 1)
+        text = f"{len(gaps[1])} of {other.n} rows lack {name}; in reference {percent(usual)} do"
+        case = _share(limit, name, gaps[1].tolist(), ref, other, text)
+        _believe(case, len(gaps[1]), other.n, usual)
+        found.append(case)
+    return found
+
+
+def _gaps(side: Observed, name: str) -> IntArray:
+    if name in side.numeric:
+        return np.flatnonzero(np.isnan(side.numeric[name]))
+    values = side.categorical.get(name, ())
+    return np.array([i for i, value in enumerate(values) if value is None], dtype=np.int64)
+
+
+def _believe(found: Found, hits: int, n: int, usual: float) -> None:
+    """Take a warning back where reference's own rate makes it likely."""
+    found.case.p = more_than(hits, max(n, 1), usual)
+    if found.case.p >= ALPHA:
+        found.case.status = "pass"
+
+
+def metadata_out_of_range(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+    """Numbers below the smallest or above the largest of reference.
+
+    With n reference rows the next one falls outside with probability 2 / (n + 1), so a few do.
+    """
+    found = []
+    for name, values in other.numeric.items():
+        known = _finite(ref.numeric.get(name))
+        if len(known) < MIN_ROWS:
+            found.append(skipped(name, f"reference has {len(known)} values of {name}"))
+            continue
+        low, high = float(known.min()), float(known.max())
+        rows = np.flatnonzero((values < low) | (values > high))
+        text = f"{len(rows)} of {other.n} rows have {name} outside {low:g} to {high:g}"
+        case = _share(limit, name, rows.tolist(), ref, other, text)
+        _believe(case, len(rows), other.n, 2 / (len(known) + 1))
+        found.append(case)
+    return found
+
+
+def metadata_outlier(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+    """Numbers more than three interquartile ranges beyond reference's quartiles."""
+    found = []
+    for name, values in other.numeric.items():
+        known = _finite(ref.numeric.get(name))
+        if len(known) < MIN_ROWS:
+            found.append(skipped(name, f"reference has {len(known)} values of {name}"))
+            continue
+        low, high = distance.fence(known)
+        rows = np.flatnonzero((values < low) | (values > high))
+        usual = float(((known < low) | (known > high)).mean())
+        text = f"{len(rows)} of {other.n} rows have {name} outside {low:g} to {high:g}"
+        case = _share(limit, name, rows.tolist(), ref, other, text)
+        _believe(case, len(rows), other.n, max(usual, 1 / (len(known) + 1)))
+        found.append(case)
+    return found
+
+
+def _finite(values: FloatArray | None) -> FloatArray:
+    return np.zeros(0) if values is None else values[np.isfinite(values)]
+
+
+def embedding_outliers(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+    """Vectors farther out than 99.5 % of reference, by Mahalanobis distance."""
+    found = []
+    for name, vectors in other.embeddings.items():
+        known = ref.embeddings.get(name)
+        if known is None or len(known) < MIN_ROWS:
+            found.append(skipped(name, "reference has too few vectors"))
+            continue
+        rows = distance.beyond(vectors, distance.cloud(known))
+        text = f"{len(rows)} of {other.n} vectors of {name} lie beyond 99.5 % of reference"
+        case = _share(limit, name, rows.tolist(), ref, other, text)
+        _believe(case, len(rows), other.n, 0.005)
+        found.append(case)
+    return found
+
+
+def span_quality(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+    """Mentions that repeat or overlap another one, or begin or end in white space."""
+    found = []
+    for spans, what in ((other.spans, "labels"), (other.predicted_spans, "predictions")):
+        if spans is None or not len(spans.row):
+            continue
+        odd = sorted(_odd_spans(spans, other))
+        share = len(odd) / len(spans.row)
+        text = f"{len(odd)} of {len(spans.row)} mentions in {what} overlap, repeat or are loose"
+        rows = np.unique(spans.row[odd])
+        found.append(
+            judged(limit, what, share, "share of mentions", text, floor=True, side=other, rows=rows)
+        )
+    return found
+
+
+def _odd_spans(spans: Spans, side: Observed) -> set[int]:
+    """The places of mentions that something is wrong with."""
+    odd: set[int] = set()
+    order = np.lexsort((spans.end, spans.start, spans.row))
+    reach, owner, row = -1, -1, -1
+    for place in order.tolist():
+        if int(spans.row[place]) != row:
+            reach, row = -1, int(spans.row[place])
+        if int(spans.start[place]) < reach:
+            odd.update((place, owner))
+        if int(spans.end[place]) > reach:
+            reach, owner = int(spans.end[place]), place
+    texts = side.texts.get("text")
+    if texts is not None:
+        for place in range(len(spans.row)):
+            piece = texts[int(spans.row[place])][int(spans.start[place]) : int(spans.end[place])]
+            if piece != piece.strip():
+                odd.add(place)
+    return odd
+
+
+def box_quality(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+    """Boxes that repeat another one, are tiny, or touch the border after clipping."""
+    found = []
+    for boxes, what in ((other.boxes, "labels"), (other.predicted_boxes, "predictions")):
+        if boxes is None or not len(boxes.row):
+            continue
+        odd = boxes.area() < TINY_AREA
+        odd |= (boxes.corners < 0).any(axis=1) | (boxes.corners > 1).any(axis=1)
+        odd[_twins(boxes)] = True
+        text = f"{int(odd.sum())} of {len(boxes.row)} boxes in {what} repeat, are tiny or stick out"
+        found.append(
+            judged(
+                limit,
+                what,
+                float(odd.mean()),
+                "share of boxes",
+                text,
+                floor=True,
+                side=other,
+                rows=np.unique(boxes.row[odd]),
+            )
+        )
+    return found
+
+
+def _twins(boxes: Boxes) -> IntArray:
+    """Boxes that cover an earlier one of the same image and class almost wholly."""
+    twins = []
+    order = np.lexsort((boxes.label, boxes.row))
+    keys = boxes.row[order] * (int(boxes.label.max()) + 1) + boxes.label[order]
+    for group in np.split(order, np.flatnonzero(np.diff(keys)) + 1):
+        if len(group) < 2:
+            continue
+        x0, y0, x1, y1 = boxes.corners[group].T
+        width = np.minimum.outer(x1, x1) - np.maximum.outer(x0, x0)
+        height = np.minimum.outer(y1, y1) - np.maximum.outer(y0, y0)
+        both = np.maximum(width, 0) * np.maximum(height, 0)
+        area = (x1 - x0) * (y1 - y0)
+        union = area[:, None] + area[None, :] - both
+        near = np.triu(both > NEAR_DUPLICATE * union, k=1)
+        twins.extend(group[near.any(axis=0)].tolist())
+    return np.array(twins, dtype=np.int64)

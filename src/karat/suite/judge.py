@@ -1,0 +1,146 @@
+"""Two gates: a test fails only where the effect is large and the data is enough to believe it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from karat.model.pairs import IntArray
+from karat.model.suite import Case, Plot, Status, Test, worst
+from karat.stats.multiple import benjamini_hochberg
+from karat.suite.limits import Limit
+from karat.suite.observed import Observed
+
+ALPHA = 0.01
+"""What a drift has to be less likely than by chance."""
+
+FAMILY = 0.05
+"""The share of false claims that a family of subsets may make."""
+
+MIN_ROWS = 30
+MIN_SUBSET = 15
+SHOWN_ROWS = 20
+
+
+@dataclass
+class Found:
+    """A case and all rows concerned (the case itself shows the first ones)."""
+
+    case: Case
+    side: Observed | None = None
+    rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+
+@dataclass
+class Outcome:
+    """A test with everything found."""
+
+    limit: Limit
+    found: list[Found] = field(default_factory=list)
+    reason: str = ""
+
+    def test(self) -> Test:
+        """The test for the report, worst cases first."""
+        order = sorted(self.found, key=lambda f: _weight(f.case), reverse=True)
+        cases = [f.case for f in order]
+        status: Status = worst([case.status for case in cases])
+        reason = self.reason
+        if status == "skip" and not reason:
+            reason = cases[0].text if cases else "nothing to look at"
+        return Test(
+            name=self.limit.name,
+            category=self.limit.category,
+            status=status,
+            reason=reason,
+            title=self.limit.title,
+            cases=cases,
+        )
+
+
+def _weight(case: Case) -> tuple[int, float]:
+    return ("skip", "pass", "warning", "fail").index(case.status), abs(case.value or 0.0)
+
+
+def judged(
+    limit: Limit,
+    subject: str,
+    value: float,
+    statistic: str,
+    text: str,
+    *,
+    believed: bool = True,
+    floor: bool = False,
+    side: Observed | None = None,
+    rows: IntArray | None = None,
+    **more: Any,
+) -> Found:
+    """A case with its status. `floor` says that a level of 0 must be passed, not only reached."""
+    status = level(limit, value, floor) if believed else "pass"
+    case = Case(
+        subject=subject,
+        status=status,
+        value=value,
+        statistic=statistic,
+        warn=limit.warn,
+        fail=limit.fail,
+        text=text,
+        **more,
+    )
+    index = np.zeros(0, dtype=np.int64) if rows is None else np.asarray(rows, dtype=np.int64)
+    if side is not None:
+        case.rows = side.rows(index[:SHOWN_ROWS])
+        case.rows_total = len(index)
+    return Found(case, side, index)
+
+
+def level(limit: Limit, value: float, floor: bool = False) -> Status:
+    """Where an effect stands by its size alone."""
+    if not np.isfinite(value):
+        return "skip"
+    for status, bound in (("fail", limit.fail), ("warning", limit.warn)):
+        if bound is None:
+            continue
+        if value > bound if (floor or bound == 0) else value >= bound:
+            return "fail" if status == "fail" else "warning"
+    return "pass"
+
+
+def skipped(subject: str, why: str, **more: Any) -> Found:
+    """A case that could not be judged."""
+    return Found(Case(subject=subject, status="skip", text=why, **more))
+
+
+def correct_family(found: Sequence[Found], limit: Limit, alpha: float = FAMILY) -> None:
+    """Give every case of a family its q, and take back what the family cannot carry."""
+    for one, q in zip(found, benjamini_hochberg([f.case.p for f in found]), strict=True):
+        case = one.case
+        case.q = q
+        if case.status == "skip" or case.value is None or q is None:
+            continue
+        case.status = level(limit, case.value) if q < alpha else "pass"
+
+
+def bars(labels: Sequence[str], ref: Sequence[float], other: Sequence[float], most: int = 20) -> Plot:
+    """Two sides as shares; only the largest bars are drawn."""
+    a, b = np.asarray(ref, dtype=float), np.asarray(other, dtype=float)
+    a, b = a / max(a.sum(), 1e-300), b / max(b.sum(), 1e-300)
+    order = range(len(labels))
+    if len(labels) > most:
+        order = sorted(np.argsort(-(a + b), kind="stable")[:most].tolist())
+    return Plot(
+        kind="bars",
+        labels=[str(labels[i]) for i in order],
+        ref=[float(a[i]) for i in order],
+        eval=[float(b[i]) for i in order],
+    )
+
+
+def percent(share: float) -> str:
+    """A share in words."""
+    return f"{100 * share:.1f} %"
+
+
+Settings = Mapping[str, Any]

@@ -1,0 +1,177 @@
+"""What pycocotools scores in silence is said; every defect of a cache has its code and place."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import karat
+
+Defect = Callable[[Any, Any], None]
+
+
+def good() -> tuple[Any, Any]:
+    rng = np.random.default_rng(5)
+    gold: Any = {
+        "images": [{"id": i, "width": 640, "height": 480} for i in range(1, 9)],
+        "categories": [{"id": c, "name": f"c{c}"} for c in (1, 2, 3, 4, 5)],
+        "annotations": [],
+    }
+    for i in range(40):
+        x, y = rng.integers(0, 400, 2).tolist()
+        w, h = rng.integers(20, 80, 2).tolist()
+        note = {"id": i + 1, "image_id": i % 8 + 1, "category_id": i % 5 + 1, "iscrowd": 0}
+        gold["annotations"].append({**note, "bbox": [x, y, w, h], "area": w * h})
+    found = [
+        {k: a[k] for k in ("image_id", "category_id", "bbox")} | {"score": 0.9 - i / 100}
+        for i, a in enumerate(gold["annotations"])
+    ]
+    return gold, found
+
+
+def each(change: Callable[[Any], None]) -> Defect:
+    return lambda gold, found: [change(one) for one in found] and None
+
+
+def one(change: Callable[[Any], Any]) -> Defect:
+    return lambda gold, found: change(found[3]) and None
+
+
+def note(change: Callable[[Any], Any]) -> Defect:
+    return lambda gold, found: change(gold["annotations"][3]) and None
+
+
+def corners(found: Any) -> None:
+    x, y, w, h = found["bbox"]
+    found["bbox"] = [x, y, x + w, y + h]
+
+
+def fractions(found: Any) -> None:
+    found["bbox"] = [v / (640, 480)[i % 2] for i, v in enumerate(found["bbox"])]
+
+
+CASES: list[tuple[str, Defect, str, str]] = [
+    ("xyxy", each(corners), "box-corners", "warning"),
+    ("normalised", each(fractions), "coordinate-mixed", "error"),
+    ("classes off by one", each(lambda f: f.update(category_id=f["category_id"] - 1)),
+     "classes-permuted", "warning"),
+    ("score of 97", each(lambda f: f.update(score=97 * f["score"])), "score-range", "warning"),
+    ("NaN score", one(lambda f: f.update(score=float("nan"))), "nan-literal", "error"),
+    ("no score", one(lambda f: f.pop("score")), "score-missing", "error"),
+    ("negative width", one(lambda f: f["bbox"].__setitem__(2, -4)), "box-negative", "error"),
+    ("NaN coordinate", one(lambda f: f["bbox"].__setitem__(1, float("nan"))), "nan-literal", "error"),
+    ("three numbers", one(lambda f: f["bbox"].pop()), "box-length", "error"),
+    ("unknown image", one(lambda f: f.update(image_id=77)), "image-unknown", "error"),
+    ("unknown category", one(lambda f: f.update(category_id=77)), "category-unknown", "warning"),
+    ("text as image id", one(lambda f: f.update(image_id="4")), "id-type", "error"),
+    ("annotation id 0", note(lambda a: a.update(id=0)), "annotation-id-zero", "warning"),
+    ("duplicate id", note(lambda a: a.update(id=1)), "annotation-id-duplicate", "error"),
+    ("ignore", note(lambda a: a.update(ignore=1)), "ignore-unused", "warning"),
+    ("no area", note(lambda a: a.pop("area")), "area-missing", "warning"),
+    ("no image id", note(lambda a: a.pop("image_id")), "id-missing", "error"),
+    ("no suppression", lambda g, f: f.extend(copy.deepcopy(f)), "box-duplicate", "warning"),
+    ("no categories", lambda g, f: g.pop("categories") and None, "coco-list", "error"),
+]  # fmt: skip
+
+
+def check(tmp_path: Path, gold: Any, found: Any) -> list[Any]:
+    paths = tmp_path / "gold.json", tmp_path / "found.json"
+    for path, value in zip(paths, (gold, found), strict=True):
+        path.write_text(json.dumps(value), encoding="utf-8")
+    return list(karat.check(str(paths[0]), str(paths[1]), task="object-detection").problems)
+
+
+@pytest.mark.parametrize(
+    ("defect", "code", "severity"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
+)
+def test_nothing_passes_in_silence(
+    defect: Defect, code: str, severity: str, tmp_path: Path
+) -> None:
+    gold, found = good()
+    defect(gold, found)
+    problems = check(tmp_path, gold, found)
+    assert (code, severity) in [(p.code, p.severity) for p in problems]
+
+
+def test_good_files_are_good(tmp_path: Path) -> None:
+    assert check(tmp_path, *good()) == []
+
+
+def test_no_detections_are_no_error(tmp_path: Path) -> None:
+    gold, _ = good()
+    assert check(tmp_path, gold, []) == []
+
+
+def test_the_line_of_a_defect_is_named(tmp_path: Path) -> None:
+    gold, found = good()
+    found[7].pop("score")
+    text = "[\n" + ",\n".join(map(json.dumps, found)) + "\n]"
+    (tmp_path / "gold.json").write_text(json.dumps(gold), encoding="utf-8")
+    (tmp_path / "found.json").write_text(text, encoding="utf-8")
+    paths = str(tmp_path / "gold.json"), str(tmp_path / "found.json")
+    (problem,) = karat.check(*paths, task="object-detection").problems
+    assert (problem.code, problem.line, problem.record, problem.key) == (
+        "score-missing",
+        9,
+        7,
+        "score",
+    )
+
+
+def broken() -> list[str]:
+    home = os.environ.get("KARAT_REFERENCE_DATA")
+    folder = Path(home or "none") / "prediction-caches" / "broken"
+    return sorted(p.name for p in folder.glob("object_detection__*")) or ["none"]
+
+
+@pytest.mark.parametrize("name", broken())
+def test_every_broken_cache(name: str) -> None:
+    home = os.environ.get("KARAT_REFERENCE_DATA")
+    if not home:
+        pytest.skip("KARAT_REFERENCE_DATA does not say where the reference data is")
+    folder = Path(home) / "prediction-caches" / "broken" / name
+    expected = json.loads((folder / "defect.json").read_bytes())
+    (problem,) = karat.check(str(folder / "config.json")).problems
+    for key in ("code", "severity", "file", "line", "key", "message"):
+        assert getattr(problem, key) == expected[key], key
+    assert problem.record == expected["index"]
+
+
+def test_pixels_on_both_sides_are_fine_and_mixed_units_are_not() -> None:
+    gold, found = cache_of(640.0, 480.0)
+    report = karat.score(gold, found, task="object-detection")
+    assert report.AP == pytest.approx(1)
+    assert any("pixels" in note for note in report.notes)
+    fractions, _ = cache_of(1.0, 1.0)
+    with pytest.raises(karat.DataError, match="coordinate-mixed"):
+        karat.score(fractions, found, task="object-detection")
+
+
+def test_predictions_moved_by_a_row_are_noticed() -> None:
+    gold, found = cache_of(1.0, 1.0)
+    problems = karat.check(gold, [found[-1], *found[:-1]], task="object-detection").problems
+    assert "rows-shifted" in [p.code for p in problems]
+
+
+def cache_of(width: float, height: float) -> tuple[list[Any], list[Any]]:
+    rng = np.random.default_rng(3)
+    gold, found = [], []
+    for i in range(60):
+        x, y = rng.uniform(0.05, 0.6, 2).tolist()
+        box = {
+            "x_min": x * width,
+            "x_max": (x + 0.2) * width,
+            "y_min": y * height,
+            "y_max": (y + 0.2) * height,
+        }
+        gold.append({"image_path": f"{i}.png", "label": [{"class_id": i % 2, **box}]})
+        vector = [float(i % 2 == c) for c in range(2)]
+        found.append({"predicted_bounding_boxes": [{**box, "probabilities": vector}]})
+    return gold, found
