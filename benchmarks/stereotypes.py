@@ -35,10 +35,12 @@ def data() -> Path:
 
 
 def frames() -> list[str]:
+    """The pickled frames of both tests."""
     return [str(data() / s / f"df_{s}_en.pkl") for s in SECTIONS]
 
 
 def predictions() -> str:
+    """The prediction file."""
     return str(data() / "predictions" / f"{NAME}.json")
 
 
@@ -58,7 +60,11 @@ def row_by_row() -> dict[str, Any]:
         domains: dict[str, Counter[str]] = defaultdict(Counter)
         for _, row in rows.iterrows():
             pro, anti, other = (scores[ids[row["id"], k]] for k in labels)
-            won = {"n": 1.0, "pro": float(pro > anti), "related": float((pro > other) + (anti > other))}
+            won = {
+                "n": 1.0,
+                "pro": float(pro > anti),
+                "related": float((pro > other) + (anti > other)),
+            }
             for name, value in won.items():
                 for counts in (pooled, terms[row["target"]], domains[row["bias_type"]]):
                     counts[name] += value
@@ -97,13 +103,17 @@ def row_by_row() -> dict[str, Any]:
     return found
 
 
-def prepare_rows(folder: Path) -> Work:
-    import pandas  # noqa: F401  imports are not timed
+def prepare_rows(_: Path) -> Work:
+    """The peer, pandas imported."""
+    import pandas as pd
 
+    # Imports are not timed.
+    assert pd.__version__
     return row_by_row
 
 
-def prepare_karat(folder: Path, files: Sequence[str]) -> Work:
+def prepare_karat(files: Sequence[str]) -> Work:
+    """The call of karat, the task imported."""
     import karat
 
     # The first call imports the task; what a library costs to import is left out for all.
@@ -113,10 +123,12 @@ def prepare_karat(folder: Path, files: Sequence[str]) -> Work:
 
 
 def rows_of(folder: Path) -> list[str]:
+    """The same rows as JSON lines."""
     return [str(folder / f"df_{section}_en.jsonl") for section in SECTIONS]
 
 
-def command(folder: Path) -> list[str]:
+def command(_: Path) -> list[str]:
+    """The documented command line over karat."""
     a, b = frames()
     return [
         sys.executable, "-m", "karat.compat.stereoset_evaluation", "--predictions-file",
@@ -124,17 +136,20 @@ def command(folder: Path) -> list[str]:
     ]  # fmt: skip
 
 
-def slow_command(folder: Path) -> list[str]:
+def slow_command(_: Path) -> list[str]:
+    """The peer as a program."""
     home = str(Path(__file__).parent)
-    code = f"import sys; sys.path.insert(0, {home!r}); import stereotypes as s; print(s.row_by_row())"
+    code = (
+        f"import sys; sys.path.insert(0, {home!r}); import stereotypes as s; print(s.row_by_row())"
+    )
     return [sys.executable, "-W", "ignore", "-c", code]
 
 
 CALL, PROCESS = "row by row, the call", "row by row, whole process"
 PEERS = [
     Peer(CALL, CALL, prepare_rows),
-    Peer("karat.score, pickled frames", CALL, lambda f: prepare_karat(f, frames())),
-    Peer("karat.score, the same rows as JSONL", CALL, lambda f: prepare_karat(f, rows_of(f))),
+    Peer("karat.score, pickled frames", CALL, lambda _: prepare_karat(frames())),
+    Peer("karat.score, the same rows as JSONL", CALL, lambda f: prepare_karat(rows_of(f))),
     Peer(PROCESS, PROCESS, command=slow_command),
     Peer("karat, whole process, pickled frames", PROCESS, command=command),
 ]

@@ -66,7 +66,7 @@ CASES: list[tuple[str, Defect, str, str]] = [
     ("NaN score", one(lambda f: f.update(score=float("nan"))), "nan-literal", "error"),
     ("no score", one(lambda f: f.pop("score")), "score-missing", "error"),
     ("negative width", one(lambda f: f["bbox"].__setitem__(2, -4)), "box-negative", "error"),
-    ("NaN coordinate", one(lambda f: f["bbox"].__setitem__(1, float("nan"))), "nan-literal", "error"),
+    ("NaN corner", one(lambda f: f["bbox"].__setitem__(1, float("nan"))), "nan-literal", "error"),
     ("three numbers", one(lambda f: f["bbox"].pop()), "box-length", "error"),
     ("unknown image", one(lambda f: f.update(image_id=77)), "image-unknown", "error"),
     ("unknown category", one(lambda f: f.update(category_id=77)), "category-unknown", "warning"),
@@ -147,7 +147,7 @@ def test_every_broken_cache(name: str) -> None:
 def test_pixels_on_both_sides_are_fine_and_mixed_units_are_not() -> None:
     gold, found = cache_of(640.0, 480.0)
     report = karat.score(gold, found, task="object-detection")
-    assert report.AP == pytest.approx(1)
+    assert pytest.approx(1) == report.AP
     assert any("pixels" in note for note in report.notes)
     fractions, _ = cache_of(1.0, 1.0)
     with pytest.raises(karat.DataError, match="coordinate-mixed"):

@@ -241,7 +241,7 @@ def test_pascal_voc(convention: str, seed: int, tmp_path: Path) -> None:
         assert mine == pytest.approx(theirs, abs=1e-9) if mine is not None else np.isnan(theirs)
 
 
-# --- vectors ---------------------------------------------------------------------------------------
+# --- vectors -------------------------------------------------------------------------------------
 
 
 def cache(boxes: list[list[float]]) -> tuple[list[Any], list[Any]]:
@@ -255,20 +255,20 @@ def scored(vectors: list[list[float]], **options: Any) -> karat.Report:
 
 
 def test_argmax_takes_the_first_of_equal_classes() -> None:
-    assert scored([[0.1, 0.45, 0.45]]).AP == pytest.approx(1)
+    assert pytest.approx(1) == scored([[0.1, 0.45, 0.45]]).AP
     assert scored([[0.45, 0.45, 0.1]]).AP == 0
 
 
 def test_background_is_never_predicted() -> None:
     assert scored([[0.2, 0.3, 0.5]]).AP == 0
-    assert scored([[0.2, 0.3, 0.5]], background="last").AP == pytest.approx(1)
-    assert scored([[0.5, 0.3, 0.2]], background="first").AP == pytest.approx(1)
+    assert pytest.approx(1) == scored([[0.2, 0.3, 0.5]], background="last").AP
+    assert pytest.approx(1) == scored([[0.5, 0.3, 0.2]], background="first").AP
 
 
 def test_several_classes_of_one_box() -> None:
-    assert scored([[0.6, 0.3, 0.1]], boxes="multilabel:0.2").AP == pytest.approx(1)
+    assert pytest.approx(1) == scored([[0.6, 0.3, 0.1]], boxes="multilabel:0.2").AP
     assert scored([[0.6, 0.3, 0.1]], boxes="multilabel:0.4").AP == 0
-    assert scored([[0.6, 0.3, 0.1]], boxes="topk:2").AP == pytest.approx(1)
+    assert pytest.approx(1) == scored([[0.6, 0.3, 0.1]], boxes="topk:2").AP
     assert scored([[0.6, 0.3, 0.1]], boxes="topk:1").AP == 0
 
 

@@ -27,6 +27,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "suite": NOUNS | {"read", "stats"},
     "run": EVERYTHING - {"api", "present"} | {""},  # "": the version, for the signature
     "api": EVERYTHING | {""},
+    "integrations": NOUNS,
+    "pytest_plugin": EVERYTHING,
     "compat": EVERYTHING | {""},
     "cli": EVERYTHING | {"compat", ""},
 }

@@ -98,6 +98,7 @@ def load_checkpoint(settings: Settings, path: Path) -> Loaded:
             help="--intersentence-model BertNextSentence",
         )
     model = build(config, _embedding_rows(weights))
+    _untie(model.core_model, weights)
     try:
         missing, unexpected = model.load_state_dict(weights, strict=False)
     except RuntimeError as error:
@@ -109,6 +110,17 @@ def load_checkpoint(settings: Settings, path: Path) -> Loaded:
         told = f"missing {gone[:3]}, not expected {unexpected[:3]}"
         raise UsageError(f"{path} does not fit {settings.name}: {told}")
     return Loaded(ready(model, settings), encoder(settings, config), settings)
+
+
+def _untie(core: Any, weights: dict[str, Tensor]) -> None:
+    """Give the output its own weights where the checkpoint has other ones than for the input.
+
+    A bare configuration of mT5 ties them, whatever its checkpoints hold.
+    """
+    top = core.get_output_embeddings() if hasattr(core, "lm_head") else None
+    shared, own = weights.get("core_model.shared.weight"), weights.get("core_model.lm_head.weight")
+    if top is not None and shared is not None and own is not None and not torch.equal(shared, own):
+        top.weight = nn.Parameter(top.weight.detach().clone())
 
 
 def _plain(key: str) -> str:

@@ -245,7 +245,7 @@ def _bytes(thing: Any) -> bytes:
         return bytes(thing)
     content = _piece(thing, "bytes", "arrow buffer").args
     if content and isinstance(content[0], str):
-        return content[0].encode("latin-1")
+        return content[0].encode("latin1")
     return _bytes(content[0]) if content else b""
 
 

@@ -13,7 +13,7 @@ from karat.model.task import Source
 
 
 def text_lines(source: Source) -> Iterator[tuple[int, str]]:
-    """(line number from 1, text) of every line; \\n, \\r\\n and \\r end lines. Raises DataError."""
+    """(line number from 1, text) of every line, whatever ends lines. Raises DataError."""
     try:
         text = source.data().decode("utf-8")
     except UnicodeDecodeError as error:

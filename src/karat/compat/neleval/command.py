@@ -10,6 +10,7 @@ from karat.compat.neleval import (
     alternatives,
     evaluate,
     inference,
+    plots,
     prepare,
     relations,
     spans,
@@ -40,7 +41,7 @@ COMMANDS: tuple[Parsers, ...] = (
     relations.add_compare,
     systems.add_compose,
     systems.add_rank,
-    relations.add_plot,
+    plots.add_plot,
 )
 
 

@@ -1,4 +1,4 @@
-"""compare-measures and plot-systems: how measures relate over systems, as tables and pictures."""
+"""compare-measures: how measures relate over systems, as a table or as pictures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from karat.compat.neleval import pictures
 from karat.compat.neleval.evaluate import Late, add_measures, opened
 from karat.compat.neleval.systems import read_evaluation, wanted
-from karat.errors import UsageError
 from karat.tasks.linking.measures import resolve
 
 if TYPE_CHECKING:
@@ -124,11 +123,3 @@ def _order(names: list[str], scores: FloatArray, by: str) -> list[int]:
     _, vectors = np.linalg.eigh(alike)
     order: list[int] = np.argsort(vectors[:, -1], kind="stable").tolist()
     return order
-
-
-def add_plot(commands: Any) -> None:
-    """The command `plot-systems`."""
-    pictures.add_plot(commands)
-
-
-__all__ = ["UsageError", "add_compare", "add_plot"]

@@ -85,10 +85,10 @@ def add_rank(commands: Any) -> None:
         "--group-re", metavar="RE", type=_expression, help="group systems by a match in the path"
     )
     one.add_argument("--short-names", action="store_true", help="leave out what all paths share")
-    for name, help in (("group-", "inside a group"), ("", "of all")):
+    for name, where in (("group-", "inside a group"), ("", "of all")):
         limit = one.add_mutually_exclusive_group()
-        limit.add_argument(f"--{name}limit", type=int, metavar="N", help=f"at most N rows {help}")
-        limit.add_argument(f"--{name}max", type=int, metavar="N", help=f"ranks up to N {help}")
+        limit.add_argument(f"--{name}limit", type=int, metavar="N", help=f"at most N rows {where}")
+        limit.add_argument(f"--{name}max", type=int, metavar="N", help=f"ranks up to N {where}")
     one.set_defaults(run=_rank)
 
 

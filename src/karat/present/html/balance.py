@@ -65,5 +65,5 @@ def _contour(frame: Frame, icat: float) -> Safe:
     inside = [edge + (100 - 2 * edge) * i / 60 for i in range(61)]
     points = [(frame.x(ss), frame.y(MIDDLE * icat / min(ss, 100 - ss))) for ss in inside]
     line = svg.path(points, "diagonal", f"ICAT {icat:g}")
-    place = {"x": frame.x(MIDDLE), "y": frame.y(icat) - 4}
+    place = {"x": frame.x(MIDDLE), "y": frame.y(icat) + 14}
     return element("g", line, element("text", f"ICAT {icat:g}", text_anchor="middle", **place))

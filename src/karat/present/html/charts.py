@@ -18,6 +18,8 @@ MOST_SERIES = 12
 MOST_BARS = 60
 MOST_DOTS = 400
 SHOWN_NUMBERS = 40
+DOTTED = {"reliability", "histogram", "bars", "scatter", "points", "around", "icat"}
+"""Kinds whose series are told apart by colour alone or are filled, so that their key is a dot."""
 NAMED_PLACES = {"around"}
 """Kinds whose note names the places of their axis, so that it is no text to show."""
 
@@ -36,7 +38,7 @@ def figure(curve: Curve, heading: str) -> Safe:
         "figure",
         element("figcaption", element(heading, curve.title), element("p", note) if note else None),
         draw(kept),
-        _legend(series) if len(series) > 1 else None,
+        _legend(series, curve.kind in DOTTED) if len(series) > 1 else None,
         _numbers(kept),
         class_=f"curve {curve.kind}" if curve.kind in KINDS else "curve",
     )
@@ -154,15 +156,12 @@ def _told(curve: Curve) -> str:
     return f"{curve.title}: {curve.y} against {curve.x} for {names}"
 
 
-def _legend(series: Sequence[Series]) -> Safe:
+def _legend(series: Sequence[Series], dots: bool) -> Safe:
     def line(at: int, one: Series) -> Safe:
-        key = element(
-            "svg",
-            element("line", x1=1, x2=21, y1=6, y2=6, class_=f"line {_colour(at)}"),
-            width=22,
-            height=12,
-            aria_hidden="true",
-        )
+        mark = element("line", x1=1, x2=21, y1=6, y2=6, class_=f"line {_colour(at)}")
+        if dots:
+            mark = element("circle", cx=11, cy=6, r=5, class_=f"mark {_colour(at)}")
+        key = element("svg", mark, width=22, height=12, aria_hidden="true")
         return element("li", key, " ", one.name)
 
     return element("ul", [line(at, one) for at, one in enumerate(series)], class_="legend")

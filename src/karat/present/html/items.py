@@ -27,6 +27,7 @@ def item_section(report: Report, heading: str, prefix: str) -> Safe:
         element(heading, f"Worst {plural(report.item, 2)}"),
         _controls(shown, prefix),
         element("ol", cards, class_="items", id=f"{prefix}items"),
+        element("button", "Show all", type="button", data_more="", hidden=True),
         element("p", f"and {more} more in the file", class_="note") if more else None,
     )
 
@@ -87,6 +88,7 @@ def _card(example: Example, at: int) -> Safe:
         element("p", example.why, dir="auto"),
         boxes,
         element("dl", fields) if fields else None,
+        tabindex="-1",
         data_at=at,
         data_record=example.record,
         data_kind=example.kind,

@@ -16,6 +16,8 @@ VOID = {"meta", "input", "link", "col", "br", "hr"}
 # Control characters, and the marks that turn the direction of the text around them.
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
+_JOINTS = re.compile(r"(?<=[_./])(?=[^_./])")
+
 
 class Safe(str):
     """Markup. Only this module and the files that a page is made of create it."""
@@ -48,6 +50,11 @@ def joined(*children: Content) -> Safe:
 def text(value: str) -> str:
     """The text with what could steer the page written as an escape; line breaks stay."""
     return _STEERING.sub(lambda found: found[0].encode("unicode_escape").decode(), value)
+
+
+def breakable(name: str) -> Safe:
+    """The name, which may be broken after `_`, `.` and `/` where a line is short."""
+    return joined([joined(part, Safe("<wbr>")) for part in _JOINTS.split(name)])
 
 
 def number(value: float) -> str:

@@ -56,28 +56,44 @@
     kind: (a, b) => (a.dataset.kind || "").localeCompare(b.dataset.kind || "") || a.dataset.at - b.dataset.at,
   };
 
+  const FIRST = 20;
+
   function filterable(controls) {
     const list = document.getElementById(controls.dataset.for);
     const items = [...list.children];
-    const words = items.map((item) => item.textContent.toLowerCase());
+    const words = new Map(items.map((item) => [item, item.textContent.toLowerCase()]));
     const text = controls.querySelector("[data-filter=text]");
     const kind = controls.querySelector("[data-filter=kind]");
     const order = controls.querySelector("[data-order]");
     const output = controls.querySelector("output");
+    const more = controls.parentElement.querySelector("[data-more]");
+    let most = FIRST;
     const filter = () => {
       const wanted = text.value.trim().toLowerCase();
-      let shown = 0;
-      items.forEach((item, at) => {
-        const fits = words[at].includes(wanted) && (!kind?.value || item.dataset.kind === kind.value);
-        item.hidden = !fits;
-        shown += fits;
-      });
-      output.textContent = `${shown} of ${items.length} shown`;
+      let fitting = 0;
+      for (const item of list.children) {
+        const fits = words.get(item).includes(wanted) && (!kind?.value || item.dataset.kind === kind.value);
+        fitting += fits;
+        item.hidden = !fits || fitting > most;
+      }
+      more.hidden = fitting <= most;
+      more.textContent = `Show all ${fitting}`;
+      output.textContent = `${Math.min(fitting, most)} of ${items.length} shown`;
     };
     controls.hidden = false;
+    filter();
     text.addEventListener("input", filter);
     kind?.addEventListener("change", filter);
-    order.addEventListener("change", () => list.append(...[...items].sort(ORDERS[order.value])));
+    order.addEventListener("change", () => {
+      list.append(...[...items].sort(ORDERS[order.value]));
+      filter();
+    });
+    more.addEventListener("click", () => {
+      const next = [...list.children].find((item) => item.hidden);
+      most = Infinity;
+      filter();
+      next?.focus();
+    });
   }
 
   function copying(button) {

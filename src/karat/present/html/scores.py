@@ -12,7 +12,7 @@ from karat.present.html.figures import (
     value_of,
     whole,
 )
-from karat.present.html.markup import Content, Safe, element, joined
+from karat.present.html.markup import Content, Safe, breakable, element, joined
 from karat.present.html.scale import Scale
 from karat.present.html.sheet import Cell, Column, sheet
 from karat.present.numbers import fixed, interval_title
@@ -62,7 +62,11 @@ def _row(score: Score, clustered: bool) -> list[Cell | Content]:
     span = interval_of(score.scale, score.value, score.low, score.high)
     remark = _remark(score)
     row: list[Cell | Content] = [
-        Cell(joined(score.name, element("small", remark, class_="remark") if remark else "")),
+        Cell(
+            joined(
+                breakable(score.name), element("small", remark, class_="remark") if remark else ""
+            )
+        ),
         Cell(element("strong", value), score.value),
         Cell(span, score.low),
         score_bar(score),

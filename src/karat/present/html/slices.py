@@ -15,7 +15,7 @@ from karat.present.html.figures import (
     value_of,
     whole,
 )
-from karat.present.html.markup import Content, Safe, element, joined
+from karat.present.html.markup import Content, Safe, breakable, element, joined
 from karat.present.html.scale import Scale, spanning, ticks
 from karat.present.html.sheet import Cell, Column, sheet
 from karat.present.terminal import headline
@@ -59,8 +59,8 @@ def forest(report: Report, score: Score) -> Safe:
     fields = len({piece.field for piece, _ in found}) > 1
     name = "slice" if fields else next((piece.field for piece, _ in found), "slice")
     columns = [
-        Column(name),
-        Column(score.name, numeric=True),
+        Column(breakable(name)),
+        Column(breakable(score.name), numeric=True),
         Column("interval", numeric=True, extra=True),
         Column("", sortable=False),
         Column("n", numeric=True, extra=True),

@@ -14,6 +14,8 @@ from karat.present.numbers import fixed
 
 MOST_ROWS = 200
 BAR = 56
+NARROW = 6
+"""A table with more columns gets the whole width of the page."""
 
 
 def drawn(table: Table, heading: str) -> Safe:
@@ -22,7 +24,8 @@ def drawn(table: Table, heading: str) -> Safe:
         return Safe("")
     draw = KINDS.get(table.kind, _plain)
     note = element("p", table.note, class_="note") if table.note else None
-    return element("section", element(heading, table.title), draw(table), note, class_="view")
+    kind = "view wide" if len(table.columns) > NARROW and table.kind != "confusion" else "view"
+    return element("section", element(heading, table.title), draw(table), note, class_=kind)
 
 
 def _plain(table: Table) -> Safe:
@@ -40,13 +43,24 @@ def _sheet(table: Table, bars: bool) -> Safe:
         Column(name, numeric=not any(isinstance(row[at], str) for row in table.rows))
         for at, name in enumerate(table.columns)
     ]
-    rows = [[_cell(value, bars) for value in row] for row in table.rows[:MOST_ROWS]]
+    places = [_places(table, at) for at in range(len(columns))]
+    rows = [
+        [_cell(value, bars, digits) for value, digits in zip(row, places, strict=True)]
+        for row in table.rows[:MOST_ROWS]
+    ]
     more = len(table.rows) - len(rows)
     rest = element("p", f"and {whole(more)} more in the file", class_="note") if more else None
     return joined(sheet(table.title, columns, rows), rest)
 
 
-def _cell(value: Any, bars: bool) -> Cell | Content:
+def _places(table: Table, at: int) -> int:
+    """The decimals of a column: four for shares, two for what is larger, none for the huge."""
+    sizes = [abs(row[at]) for row in table.rows if isinstance(row[at], float)]
+    largest = max(sizes, default=0.0)
+    return 4 if largest <= 1 else 2 if largest < 1e6 else 0
+
+
+def _cell(value: Any, bars: bool, places: int) -> Cell | Content:
     if value is None:
         return Cell(STYLE.undefined, "")
     if isinstance(value, bool):
@@ -54,7 +68,7 @@ def _cell(value: Any, bars: bool) -> Cell | Content:
     if isinstance(value, int):
         return Cell(whole(value), value)
     if isinstance(value, float):
-        shown = fixed(value, 0 if abs(value) >= 1e6 else 4, STYLE)
+        shown = fixed(value, places, STYLE)
         if bars and 0 <= value <= 1:
             return Cell(joined(shown, _bar(value)), value)
         return Cell(shown, value)

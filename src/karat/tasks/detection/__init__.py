@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.model.task import Card, Official, Option, Peek
+from karat.model.task import Card, Converter, Official, Option, Peek
 
 OPTIONS = (
     Option(
@@ -44,6 +44,30 @@ OPTIONS = (
         kind="float",
     ),
     Option("class_names", "names of the classes in the order of the vector, separated by commas"),
+)
+
+CONVERTERS = (
+    Converter(
+        "voc",
+        "coco",
+        "karat.tasks.detection.converters",
+        "voc",
+        "a folder of Pascal VOC's XML files; corners=plain for corners that are not inclusive",
+    ),
+    Converter(
+        "yolo",
+        "cache",
+        "karat.tasks.detection.converters",
+        "yolo_labels",
+        "a folder of YOLO's label files",
+    ),
+    Converter(
+        "yolo-predictions",
+        "cache",
+        "karat.tasks.detection.converters",
+        "yolo_predictions",
+        "a folder of YOLO's result files with confidences; needs labels=FOLDER, takes classes=N",
+    ),
 )
 
 CACHE_KEY = "predicted_bounding_boxes"
@@ -99,6 +123,7 @@ CARDS = (
         config_name="Object Detection",
         official=Official("pycocotools", "2.0.11", "equal as doubles"),
         sample=("object-detection", "gold.jsonl", "predictions.jsonl"),
+        converters=CONVERTERS,
         exemptions={
             "perfect": "AR_1 and AR_10 count so many boxes of an image and class, however many "
             "there are to be found"

@@ -150,7 +150,7 @@ def _read_cache(card: Card, request: Request, problems: Problems) -> DetectionPa
     selected = Selected({}, None, None)
     if data.reader.count:
         selected = fields.finish(problems, data.reader.name, data.reader.audit.seen)
-    _report_labels(data, request, problems)
+    _report_labels(data, request)
     if not request.predictions and not inline:
         if request.purpose == "score" and data.reader.count:
             text = f"no predictions: give a prediction file, or '{BOXES}' in the data rows"
@@ -165,7 +165,7 @@ def _read_cache(card: Card, request: Request, problems: Problems) -> DetectionPa
     return _cache_pairs(card, request, data, predicted, unit, labelled, selected, problems)
 
 
-def _report_labels(data: cache.Data, request: Request, problems: Problems) -> None:
+def _report_labels(data: cache.Data, request: Request) -> None:
     missing = np.flatnonzero(data.count < 0)
     if not len(missing) or not data.reader.count:
         return

@@ -186,16 +186,12 @@ def keys_inside(key: str, getter: Callable[[Any], Any]) -> Callable[[Sequence[An
     """What counts the keys inside the entities of typed rows, for the key audit."""
 
     def count(rows: Sequence[Any]) -> int:
-        entities = list(chain.from_iterable(filter(_is_list, map(getter, rows))))
+        entities = list(chain.from_iterable(filter(None, map(getter, rows))))
         if key == SPACY_KEY:
             return 3 * len(entities)
         return 2 * len(entities) + 2 * sum(map(len, map(_mentions, entities)))
 
     return count
-
-
-def _is_list(value: Any) -> bool:
-    return value.__class__ is list
 
 
 def read_gold(source: Source, key: str, request: Request, problems: Problems) -> GoldFile:

@@ -6,20 +6,54 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.model.evidence import Counts, Evidence, Layout, Table
-from karat.model.pairs import IntArray
+from karat.model.pairs import CodeArray, IntArray
 from karat.tasks.entities.groups import match_entities
-from karat.tasks.entities.match import Match, match, match_keys, span_keys
+from karat.tasks.entities.match import Match, first_of_equals, match, span_keys
 from karat.tasks.entities.pair import EntityPairs
 from karat.tasks.entities.records import Spans
 from karat.tasks.entities.schemas import SCHEMAS, semeval
 
-_DENSE = 1 << 24
-"""Up to so many cells, counting them all is faster than sorting the marks."""
+PARTS = ("correct", "incorrect", "partial", "missed", "spurious")
 
-Entries = list[tuple[IntArray, npt.NDArray[Any]]]
+_DENSE = 1 << 24
+"""Up to so many cells, a full matrix is faster to count in than marks are to sort."""
+
+
+class Tallies:
+    """Counts marks of documents into the cells of a layout."""
+
+    def __init__(self, layout: Layout, rows: int) -> None:
+        self.layout, self.rows = layout, rows
+        small = rows * layout.width <= _DENSE
+        self._dense = np.zeros((rows, layout.width), dtype=np.int32) if small else None
+        self._keys: list[IntArray] = []
+
+    def add(self, group: str, doc: IntArray, kind: CodeArray | None = None) -> None:
+        """One mark for each document given, in the cell of its type where the group has several."""
+        span = self.layout.span(group)
+        width = span.stop - span.start
+        if not width:
+            return
+        if self._dense is None:
+            self._keys.append(doc * self.layout.width + span.start + (0 if kind is None else kind))
+            return
+        key = doc if kind is None else doc * width + kind
+        counts = np.bincount(key, minlength=self.rows * width)
+        self._dense[:, span] = counts.reshape(self.rows, width)
+
+    def table(self) -> Table:
+        """What was counted."""
+        width = self.layout.width
+        if self._dense is not None:
+            flat = self._dense.ravel()
+            place = np.flatnonzero(flat)
+            count = flat[place].astype(np.int64)
+        else:
+            place, count = np.unique(np.concatenate(self._keys), return_counts=True)
+        row, cell = place // width, place % width
+        return Table(self.rows, self.layout, row, cell, count.astype(np.float64))
 
 
 def measure(pairs: EntityPairs, options: Mapping[str, Any]) -> list[Evidence]:
@@ -35,78 +69,56 @@ def measure(pairs: EntityPairs, options: Mapping[str, Any]) -> list[Evidence]:
 
 
 def _spans(pairs: EntityPairs, level: str) -> Counts:
-    """Right, predicted and gold spans: in all, by type, and of spans whatever their type."""
+    """Right, predicted and gold spans: in all, by type, and of spans whatever their type.
+
+    Only the weak comparison of entities may find more on one side than on the other; then
+    `found` counts gold and `tp` predictions.
+    """
     gold, pred, k = pairs.gold.spans, pairs.pred.spans, len(pairs.gold.spans.types)
-    first, second = span_keys(gold, pred, True)
-    found = match_keys(first, second)
-    layout = Layout(
-        {"n": 1, "tp": 1, "found": 1, "pred": 1, "gold": 1}
-        | {"span_tp": 1, "span_pred": 1, "span_gold": 1, "typed": 1}
-        | {"type_tp": k, "type_found": k, "type_pred": k, "type_gold": k}
-    )
-    typed, sides, right = found, (gold, pred), pred.take(found.pred_first & found.pred_hit)
+    found = match(gold, pred)
+    compared, sides = found, (gold, pred)
     if level != "mention":
-        typed, sides = match_entities(gold, pred, weak=level == "weak")
-    expected, said = sides[0].take(typed.gold_first), sides[1].take(typed.pred_first)
-    hit = sides[1].take(typed.pred_first & typed.pred_hit)
-    recalled = sides[0].take(typed.gold_first & typed.gold_hit)
-    bare = match(gold, pred, typed=False)
-    shared = pred.take(bare.pred_first & bare.pred_hit)
-    cells: Entries = [(np.arange(pairs.n), np.zeros(pairs.n, dtype=np.int64))]
-    for group, spans in (("tp", hit), ("found", recalled), ("pred", said), ("gold", expected)):
-        cells.append((spans.doc, _at(layout, group, spans)))
-        cells.append((spans.doc, _at(layout, f"type_{group}", spans) + spans.kind))
-    for group, spans in (
-        ("span_tp", shared),
-        ("span_pred", pred.take(bare.pred_first)),
-        ("span_gold", gold.take(bare.gold_first)),
-        ("typed", _once(right)),
+        compared, sides = match_entities(gold, pred, weak=level == "weak")
+    groups = ("tp", "pred", "gold", *(("found",) if level == "weak" else ()))
+    bare = ("span_tp", "span_pred", "span_gold", "typed")
+    sizes = dict.fromkeys((*groups, *bare), 1) | {f"type_{name}": k for name in groups}
+    tallies = Tallies(Layout(sizes), pairs.n)
+    for name, spans, which in (
+        ("tp", sides[1], compared.pred_first & compared.pred_hit),
+        ("pred", sides[1], compared.pred_first),
+        ("gold", sides[0], compared.gold_first),
+        ("found", sides[0], compared.gold_first & compared.gold_hit),
     ):
-        cells.append((spans.doc, _at(layout, group, spans)))
-    return Counts("spans", tabled(layout, pairs.n, cells), None, pairs.cluster, pairs.weights)
+        if name in groups:
+            doc = spans.doc[which]
+            tallies.add(name, doc)
+            tallies.add(f"type_{name}", doc, spans.kind[which])
+    _count_bare(tallies, gold, pred, found)
+    return Counts("spans", tallies.table(), None, pairs.cluster, pairs.weights)
 
 
-def _at(layout: Layout, group: str, spans: Spans) -> IntArray:
-    return np.full(len(spans), layout.span(group).start, dtype=np.int64)
-
-
-def _once(spans: Spans) -> Spans:
-    """Every place once, whatever its types."""
-    return spans.take(match(spans, spans, typed=False).gold_first)
-
-
-def tabled(layout: Layout, rows: int, cells: Entries) -> Table:
-    """The table of (document, cell) marks, each counting 1."""
-    width = layout.width
-    key = np.concatenate([row * width + cell for row, cell in cells])
-    if rows * width <= max(_DENSE, 8 * len(key)):
-        dense = np.bincount(key, minlength=rows * width)
-        distinct = np.flatnonzero(dense)
-        count = dense[distinct]
-    else:
-        distinct, count = np.unique(key, return_counts=True)
-    return Table(rows, layout, distinct // width, distinct % width, count.astype(np.float64))
+def _count_bare(tallies: Tallies, gold: Spans, pred: Spans, typed: Match) -> None:
+    """Count spans whatever their type, and those of them that have a right one."""
+    bare = match(gold, pred, typed=False)
+    tallies.add("span_tp", pred.doc[bare.pred_first & bare.pred_hit])
+    tallies.add("span_pred", pred.doc[bare.pred_first])
+    tallies.add("span_gold", gold.doc[bare.gold_first])
+    right = pred.take(typed.pred_first & typed.pred_hit)
+    keys, _ = span_keys(right, right.take(np.zeros(0, dtype=np.int64)), False)
+    tallies.add("typed", right.doc[first_of_equals(keys)])
 
 
 def _semeval(pairs: EntityPairs, least: float) -> Counts:
     """COR, INC, PAR, MIS and SPU of each schema, in all and by type."""
     gold, pred, k = pairs.gold.spans, pairs.pred.spans, len(pairs.gold.spans.types)
-    groups: dict[str, int] = {"n": 1}
+    groups: dict[str, int] = {}
     for schema in SCHEMAS:
         groups |= {f"{schema}_{part}": 1 for part in PARTS}
         groups |= {f"type_{schema}_{part}": k for part in PARTS}
-    layout = Layout(groups)
-    cells: Entries = [(np.arange(pairs.n), np.zeros(pairs.n, dtype=np.int64))]
+    tallies = Tallies(Layout(groups), pairs.n)
     for schema, marks in semeval(gold, pred, least).items():
         for code, part in enumerate(PARTS):
-            doc = marks.doc[marks.part == code]
-            cells.append((doc, np.full(len(doc), layout.span(f"{schema}_{part}").start)))
+            tallies.add(f"{schema}_{part}", marks.doc[marks.part == code])
             own = marks.own_part == code
-            start = layout.span(f"type_{schema}_{part}").start
-            cells.append((marks.own_doc[own], start + marks.own_kind[own].astype(np.int64)))
-    return Counts("semeval", tabled(layout, pairs.n, cells), None, pairs.cluster, pairs.weights)
-
-
-PARTS = ("correct", "incorrect", "partial", "missed", "spurious")
-
-__all__ = ["PARTS", "Match", "measure", "tabled"]
+            tallies.add(f"type_{schema}_{part}", marks.own_doc[own], marks.own_kind[own])
+    return Counts("semeval", tallies.table(), None, pairs.cluster, pairs.weights)

@@ -70,7 +70,7 @@ def span_metrics(types: tuple[str, ...], level: str, factor: float, like: str) -
         Ratio(
             "spans",
             ("recall_micro",),
-            {"found": 1},
+            {"found" if level == "weak" else "tp": 1},
             {"gold": 1},
             about(f"found / gold {noun}", no_gold),
             proportion=factor == 1,
@@ -98,7 +98,9 @@ Abouts = Callable[..., About]
 
 
 def _parts(t: Totals) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    return tuple(group(t, f"type_{part}") for part in ("tp", "pred", "found", "gold"))  # type: ignore[return-value]
+    """Right, predicted, found and gold, each by type."""
+    found = "type_found" if "type_found" in t.layout.groups else "type_tp"
+    return group(t, "type_tp"), group(t, "type_pred"), group(t, found), group(t, "type_gold")
 
 
 def _each(part: str) -> Callable[[Totals], FloatArray]:
@@ -213,7 +215,7 @@ def _by_type(types: tuple[str, ...], level: str, factor: float, about: Abouts) -
         Ratio(
             "spans",
             names("recall"),
-            {"type_found": 1},
+            {"type_found" if level == "weak" else "type_tp": 1},
             {"type_gold": 1},
             told("recall", "found / gold", "the type is not in gold"),
             proportion=factor == 1,

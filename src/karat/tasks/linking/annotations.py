@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -78,17 +78,20 @@ class Annotations:
     @cached_property
     def top_eid(self) -> CodeArray:
         """The id of the best candidate, -1 where there is none."""
-        return self._top(self.eid, -1)
+        top: CodeArray = self._top(self.eid, -1)
+        return top
 
     @cached_property
     def top_kind(self) -> CodeArray:
         """The type of the best candidate, -1 where there is none."""
-        return self._top(self.kind, -1)
+        top: CodeArray = self._top(self.kind, -1)
+        return top
 
     @cached_property
     def top_score(self) -> FloatArray:
         """The score of the best candidate, NaN where there is none."""
-        return self._top(self.score, np.nan)
+        top: FloatArray = self._top(self.score, np.nan)
+        return top
 
     @cached_property
     def nil_ids(self) -> BoolArray:
@@ -105,7 +108,7 @@ class Annotations:
         """Whether the best candidate is an entry of the knowledge base."""
         return np.append(~self.nil_ids, False)[self.top_eid]
 
-    def _top(self, values: npt.NDArray[np.generic], missing: float) -> npt.NDArray[np.generic]:
+    def _top(self, values: npt.NDArray[Any], missing: float) -> Any:
         if len(values) == len(self):
             return values  # one candidate each, or none at all anywhere
         out = np.full(len(self), missing, dtype=values.dtype)
@@ -247,7 +250,7 @@ def collect(name: str, mentions: Iterable[tuple[int, Mention]]) -> Annotations:
     return collector.finish()
 
 
-def _joined(parts: list[npt.NDArray[np.generic]], dtype: type) -> npt.NDArray[np.generic]:
+def _joined(parts: Sequence[npt.NDArray[Any]], dtype: type) -> Any:
     if not parts:
         return np.zeros(0, dtype=dtype)
     return np.concatenate(parts).astype(dtype, copy=False)

@@ -54,7 +54,7 @@ def _parts(row: IntArray, column: IntArray) -> IntArray:
     size = rows + int(column.max()) + 1
     graph = coo_array((np.ones(len(row), dtype=np.int8), (row, column + rows)), shape=(size, size))
     _, label = connected_components(graph.tocsr(), directed=False)
-    return label[row].astype(np.int64)
+    return np.asarray(label[row], dtype=np.int64)
 
 
 def _distinct(end: IntArray, edges: IntArray) -> IntArray:
@@ -87,7 +87,7 @@ def _dense(
     chosen = np.full(len(matrix), -1, dtype=np.int64)
     a, b = linear_sum_assignment(matrix, maximize=True)
     chosen[a] = b
-    return here[chosen[r] == c]
+    return np.asarray(here[chosen[r] == c], dtype=np.int64)
 
 
 def _sparse(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:

@@ -80,11 +80,12 @@ def _repeats(side: Annotations, problems: Problems) -> None:
     if not len(side):
         return
     same = _same_place(side)
+    first, previous = 0, -1
     for row in same.tolist():
         # Mentions of one place stand together, the earlier line first.
-        first = row - 1
-        while first in same:
-            first -= 1
+        if row - 1 != previous:
+            first = row - 1
+        previous = row
         a, b = int(side.top_eid[first]), int(side.top_eid[row])
         names = [side.ids[i] if i >= 0 else "no entity" for i in (a, b)]
         if a == b:
@@ -102,12 +103,12 @@ def _repeats(side: Annotations, problems: Problems) -> None:
             problems.add(code, "", file=side.name, severity="warning")
             continue
         text = text if code == "span-repeated" else _safe(text, names)
-        help = (
+        advice = (
             ""
             if a == b
             else "measures of clusters count the last one; repeated rows can raise scores"
         )
-        _warn(side, [row], code, text, problems, help=help)
+        _warn(side, [row], code, text, problems, help=advice)
 
 
 SHOWN = 20

@@ -214,7 +214,7 @@ class Crossing:
             return self.pairwise()[0]
         sides = [_pairs(side, common) for side in (self.gold, self.system)]
         keys = [np.unique(a * np.int64(self.gold.items) + b) for a, b in sides]
-        held = np.intersect1d(*keys, assume_unique=True)
+        held = np.intersect1d(keys[0], keys[1], assume_unique=True)
         return np.bincount(
             self.gold.group[self.gold.last[held // self.gold.items]], minlength=self.groups
         )

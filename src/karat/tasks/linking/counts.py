@@ -6,7 +6,7 @@ rtp / (rtp + fn). What measures share (keys, clusterings, their crossing) is com
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,9 +33,15 @@ class Four:
     fn: Any
     whole: bool
 
+    @classmethod
+    def of(cls, counts: Iterable[Any], whole: bool) -> Four:
+        """From ptp, fp, rtp and fn in this order."""
+        ptp, fp, rtp, fn = counts
+        return cls(ptp, fp, rtp, fn, whole)
+
     def total(self) -> Four:
         """The sums over the groups, of one entry."""
-        return Four(*(_total(getattr(self, name)) for name in NUMBERS), self.whole)
+        return Four.of((_total(getattr(self, name)) for name in NUMBERS), self.whole)
 
     def numbers(self, group: int = 0) -> dict[str, int | float]:
         """The counts of one group and what they score, in the official script's arithmetic."""
@@ -103,7 +109,7 @@ class Counting:
         """The groups; one for all where there are none."""
         if self._groups is None:
             parts = (np.zeros(len(side), dtype=np.int64) for side in (self.gold, self.system))
-            self._groups = Groups(*parts, 1)
+            self._groups = Groups(next(parts), next(parts), 1)
         return self._groups
 
     def four(self, measure: Measure, weights: Weights | None = None) -> Four:
@@ -229,13 +235,13 @@ class Counting:
         """Sets with partial credit: keys without the type must match, types weigh."""
         if "type" not in measure.fields:
             plain = self._sets(measure)
-            return Four(*(getattr(plain, n).astype(np.float64) for n in NUMBERS), whole=False)
+            return Four.of((getattr(plain, n).astype(np.float64) for n in NUMBERS), whole=False)
         rest = tuple(name for name in measure.fields if name != "type")
         keep, _ = self._kept(measure)
         coded = (
             self._keyed(rest)
             if rest
-            else Coded(*(g * 0 for g in (self.groups.gold, self.groups.system)), 1)
+            else Coded(self.groups.gold * 0, self.groups.system * 0, 1)
         )
         kind, kinds = self.fields.key(("type",)), self.fields.values("type")
         held = [
@@ -269,16 +275,16 @@ class Counting:
         # Only mentions of one document can overlap, whatever the key says.
         others = tuple(n for n in measure.fields if n not in ("span", "docid", "start", "end"))
         coded = self._keyed(("docid", *others))
-        sides = []
+        sides: list[tuple[IntArray, IntArray, IntArray]] = []
         for side, codes, which in (
             (self.gold, coded.gold, keep[0]),
             (self.system, coded.system, keep[1]),
         ):
-            parts = codes, side.start, side.end
-            sides.append(parts if which is None else tuple(p[which] for p in parts))
+            kept = slice(None) if which is None else which
+            sides.append((codes[kept], side.start[kept], side.end[kept]))
         if any(bool((end < start).any()) for _, start, end in sides):
             raise UsageError("a mention ends before it starts, so overlaps have no meaning")
-        gold, system = laid_out(*sides)
+        gold, system = laid_out(sides[0], sides[1])
         modes = measure.aggregate.removeprefix("overlap-")
         return credit(gold, system, modes[:3]), credit(system, gold, modes[3:]), *keep
 
@@ -293,7 +299,7 @@ class Counting:
             at = group if keep is None else group[keep]
             got = summed_reals(at, share, size)
             found += [got, np.bincount(at, minlength=size) - got]
-        return Four(*found, whole=False)
+        return Four.of(found, whole=False)
 
     def _adjusted(self, measure: Measure) -> Four:
         """Cai and Strube's: sides are made comparable first, apart for precision and for recall."""
@@ -331,8 +337,8 @@ def _both_ways(measure: Measure, precision: Crossing, recall: Crossing) -> Four:
         ptp, system = _half(measure.aggregate, precision)
     four = ptp, system - ptp, rtp, gold - rtp
     if measure.whole:
-        return Four(*(np.rint(x).astype(np.int64) for x in four), whole=True)
-    return Four(*(np.asarray(x, dtype=np.float64) for x in four), whole=False)
+        return Four.of((np.rint(x).astype(np.int64) for x in four), whole=True)
+    return Four.of((np.asarray(x, dtype=np.float64) for x in four), whole=False)
 
 
 def _with_singletons(side: Clustering, items: IntArray, group: IntArray) -> Clustering:

@@ -33,6 +33,11 @@ class Coded:
     system: IntArray
     size: int
 
+    @classmethod
+    def of(cls, parts: Sequence[IntArray], size: int) -> Coded:
+        """From both sides, gold first."""
+        return cls(parts[0], parts[1], size)
+
     def joint(self) -> IntArray:
         """Both sides in one array, gold first."""
         return np.concatenate([self.gold, self.system])
@@ -122,27 +127,27 @@ class Fields:
         sides = (self.gold, self.system)
         if name == "docid":
             parts = [_recoded(s.docs, self._docs)[s.doc] for s in sides]
-            return Coded(*parts, len(self._docs))
+            return Coded.of(parts, len(self._docs))
         if name == "eid":
             parts = [np.append(_recoded(s.ids, self._ids) + 1, 0)[s.top_eid] for s in sides]
-            return Coded(*parts, len(self._ids) + 1)
+            return Coded.of(parts, len(self._ids) + 1)
         if name == "kbid":
             eid = self.key(("eid",))
             parts = [
                 np.where(s.is_linked, c, 0)
                 for s, c in zip(sides, (eid.gold, eid.system), strict=True)
             ]
-            return Coded(*parts, eid.size)
+            return Coded.of(parts, eid.size)
         if name in ("is_nil", "is_linked"):
             parts = [getattr(s, name).astype(np.int64) for s in sides]
-            return Coded(*parts, 2)
+            return Coded.of(parts, 2)
         if name == "is_first":
             doc, eid = self.key(("docid",)), self.key(("eid",))
             parts = [
                 _is_first(d * eid.size + e)
                 for d, e in ((doc.gold, eid.gold), (doc.system, eid.system))
             ]
-            return Coded(*parts, 2)
+            return Coded.of(parts, 2)
         if name == "span":
             return self._compound(("docid", "start", "end"))
         if name in ("start", "end"):
@@ -164,7 +169,7 @@ class Fields:
             raise UsageError(
                 f"mentions have no field {name!r}", help=f"there are {', '.join(PLAIN)}"
             )
-        return Coded(*parts, len(known))
+        return Coded.of(parts, len(known))
 
     def _compound(self, names: tuple[str, ...]) -> Coded:
         for name in names:

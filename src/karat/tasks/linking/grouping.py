@@ -79,7 +79,7 @@ def _along(four: Four, shape: list[int], place: int) -> Four:
     """The counts by one field, summed over all others."""
     other = tuple(i for i in range(len(shape)) if i != place)
     parts = (np.asarray(getattr(four, n)).reshape(shape).sum(axis=other) for n in NUMBERS)
-    return Four(*parts, four.whole)
+    return Four.of(parts, four.whole)
 
 
 def macro(four: Four) -> Numbers:

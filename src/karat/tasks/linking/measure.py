@@ -147,7 +147,7 @@ def _one_each(entity: IntArray, doc: IntArray, entities: int) -> bool:
     return bool((first[entity] == doc).all())
 
 
-def measure(pairs: LinkPairs, options: Mapping[str, Any]) -> list[Evidence]:
+def measure(pairs: LinkPairs) -> list[Evidence]:
     """The evidence that the measures read."""
     sides = pairs.gold
     found: list[Evidence] = []
@@ -181,7 +181,7 @@ def _rows(fours: Mapping[str, Four]) -> tuple[Table]:
 
 def _mentions(sides: Sides, cluster: Facet | None) -> Counts:
     """For every span: keys found, made up and missed, by measure. Few rows differ."""
-    gold, system, size = sides.spans
+    _, _, size = sides.spans
     columns: list[IntArray] = []
     layout: dict[str, int] = {}
     for one in sides.levels["mentions"]:

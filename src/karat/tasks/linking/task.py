@@ -18,7 +18,7 @@ from karat.model.task import Card, Request
 from karat.read.source import Source
 from karat.tasks.linking import explain
 from karat.tasks.linking import measure as m
-from karat.tasks.linking.checks import check
+from karat.tasks.linking.checks import check, check_types
 from karat.tasks.linking.counts import Counting, Weights
 from karat.tasks.linking.formats import Side, read_sides
 from karat.tasks.linking.grouping import SCORES, results
@@ -52,21 +52,28 @@ class Linking:
         if texts is not None and not Path(texts).is_dir():
             raise UsageError(f"--texts {texts} is not a folder")
         counting = Counting(gold.annotations, system.annotations)
+        for side in (gold.annotations, system.annotations):
+            check_types(side, problems)
+        if problems.errors:
+            return None
         check(counting.fields, measures, problems)
         if request.weights is not None:
             raise UsageError(
                 "mentions of entity linking carry no weights", help="see --type-weights"
             )
+        weights = _weights(request.options, problems)
+        if problems.count("error"):
+            return None
         sides = m.Sides(
             counting,
             measures,
             request,
-            _weights(request.options, problems),
+            weights,
             tuple(request.options.get("group_by") or ()),
             texts,
             (*gold.notes, *system.notes),
         )
-        return None if problems.errors else _paired(sides, card.item)
+        return _paired(sides, card.item)
 
     def subset(self, pairs: m.LinkPairs, which: BoolArray | IntArray) -> m.LinkPairs:
         """The pairs of some of the spans, to be measured again."""
@@ -82,7 +89,7 @@ class Linking:
 
     def measure(self, pairs: m.LinkPairs, options: Mapping[str, Any]) -> Sequence[Evidence]:
         """By mention, by document, or the corpus as a whole."""
-        return m.measure(pairs, options)
+        return m.measure(pairs)
 
     def metrics(self, pairs: m.LinkPairs, options: Mapping[str, Any]) -> Sequence[Metric]:
         """Precision, recall and F of every measure."""
@@ -187,7 +194,8 @@ def _groups(sides: m.Sides) -> Table:
         [name, *(found[name][s] for s in ("ptp", "fp", "rtp", "fn", *SCORES))] for name in names
     ]
     if len(rows) > MOST_ROWS:
-        rows = [row for row in rows if "=<m" in row[0]]
+        # Too many groups to list: their averages stay.
+        rows = [row for row in rows if "=<m" in str(row[0])]
     columns = ["group", "ptp", "fp", "rtp", "fn", "precision", "recall", "fscore"]
     return Table(name="groups", title=f"By {', '.join(sides.group_by)}", columns=columns, rows=rows)
 

@@ -151,11 +151,14 @@ class TermScores:
 
 def term_scores(pairs: StereoPairs, found: Outcomes, group: Group) -> TermScores:
     """The scores of each term of a group."""
+    # Outcomes are kept as long as the pairs are, so their identity is a name.
     key = (id(found), group)
-    known: TermScores | None = pairs.pred.known.get(key)
-    if known is None:
-        known = pairs.pred.known[key] = _term_scores(pairs, found, group)
-    return known
+    weights, known = pairs.pred.known.get(key, (None, None))
+    if known is None or weights is not pairs.weights:
+        known = _term_scores(pairs, found, group)
+        pairs.pred.known[key] = pairs.weights, known
+    scores: TermScores = known
+    return scores
 
 
 def _term_scores(pairs: StereoPairs, found: Outcomes, group: Group) -> TermScores:

@@ -49,9 +49,10 @@ def picture(shown: Mapping[str, Nested]) -> str:
         parts += _plane(points, height)
         height += PLANE + 96
     body = "\n".join(parts)
+    size = f'viewBox="0 0 {WIDTH:g} {height:g}" width="{WIDTH:g}" height="{height:g}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {height:g}" '
-        f'width="{WIDTH:g}" height="{height:g}" font-family="Helvetica, sans-serif" font-size="12">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} '
+        'font-family="Helvetica, sans-serif" font-size="12">\n'
         f'<rect width="100%" height="100%" fill="#fff"/>\n{body}\n</svg>\n'
     )
 

@@ -118,7 +118,7 @@ def _into_json(target: Path, model: str, numbers: Nested) -> str:
 def _into_book(target: Path, model: str, numbers: Nested, *, replace: bool) -> str:
     """Add or replace a row on the sheet of each section."""
     try:
-        import openpyxl  # type: ignore[import-untyped]
+        import openpyxl
     except ImportError:
         raise MissingExtra("writing a workbook", "stereoset") from None
     book = openpyxl.Workbook()

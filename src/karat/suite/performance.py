@@ -1,0 +1,227 @@
+"""Performance: the metrics of both sides, and what confidence says without labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from karat.model.evidence import Evidence
+from karat.model.metric import Metric
+from karat.model.pairs import FloatArray
+from karat.model.suite import Change, Plot
+from karat.stats.between import Moved, moved
+from karat.stats.intervals import Settings, wilson
+from karat.stats.weights import stream
+from karat.suite.judge import MIN_ROWS, Found, judged, skipped
+from karat.suite.limits import Limit
+from karat.suite.observed import Observed
+
+DRAWS = 2_000
+RELATIVE = ("log_loss",)
+RELATIVE_WARN, RELATIVE_FAIL = 0.10, 0.25
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A side as the engine sees it: what its task measured, and the metrics that read it."""
+
+    evidence: Sequence[Evidence]
+    metrics: Sequence[Metric]
+
+
+def changes(ref: Scored, other: Scored, seed: int) -> list[Moved]:
+    """Every main metric on both sides, with the interval of its change."""
+    kept = [metric for metric in ref.metrics if metric.about.main]
+    main = {name for metric in kept for name in main_names(metric)}
+    found = moved(kept, ref.evidence, other.evidence, Settings(seed=seed, bootstrap=DRAWS))
+    return [one for one in found if one.name in main]
+
+
+def main_names(metric: Metric) -> tuple[str, ...]:
+    """The names of a metric that short tables show."""
+    facts = getattr(metric, "facts", {})
+    names: tuple[str, ...] = tuple(facts.get("main", metric.names))
+    return names
+
+
+def as_metrics(found: Sequence[Moved]) -> dict[str, Change]:
+    """The changes for the top of the report."""
+    return {
+        one.name: Change(
+            ref=one.first, eval=one.second, change=one.change, low=one.low, high=one.high
+        )
+        for one in found
+    }
+
+
+def overall_metrics(found: Sequence[Moved], metrics: Sequence[Metric], limit: Limit) -> list[Found]:
+    """What each metric lost from reference to evaluation; the interval has to leave 0 out.
+
+    Only metrics that have a better direction are judged. Log loss is judged by the share it grew.
+    """
+    abouts = {name: metric.about for metric in metrics for name in metric.names}
+    cases = []
+    for one in found:
+        about = abouts[one.name]
+        if about.better not in ("higher", "lower"):
+            continue
+        if one.change is None or one.low is None or one.high is None:
+            cases.append(skipped(one.name, "there is no interval for its change"))
+            continue
+        sign = -1.0 if about.better == "higher" else 1.0
+        scale = 100.0 if about.scale == "percent" else 1.0
+        loss = sign * one.change / scale
+        believed = one.high < 0 if about.better == "higher" else one.low > 0
+        own = limit
+        if about.scale == "unbounded":
+            if one.name not in RELATIVE or not one.first:
+                continue
+            loss = one.change / one.first
+            own = Limit(
+                limit.name, limit.category, limit.title, RELATIVE_WARN, RELATIVE_FAIL, limit.run
+            )
+        blind = own.warn is not None and one.se is not None and 2.8 * one.se / scale > own.warn
+        text = f"{one.name} goes from {one.first:.4g} to {one.second:.4g}"
+        cases.append(
+            judged(
+                own,
+                one.name,
+                loss,
+                "loss from ref to eval" if own is limit else "relative growth",
+                text,
+                believed=believed,
+                low=one.low,
+                high=one.high,
+                underpowered=bool(blind),
+                table={"ref": one.first, "eval": one.second, "change": one.change},
+                plot=Plot(
+                    kind="points",
+                    labels=["change"],
+                    eval=[one.change],
+                    low=[one.low],
+                    high=[one.high],
+                ),
+            )
+        )
+    return cases
+
+
+def better_than_constant(other: Observed, limit: Limit) -> list[Found]:
+    """Accuracy less the share of the largest class: what one learns beyond always saying it."""
+    if other.known is None or other.correct is None or other.labels is None:
+        return []
+    labels, right = other.labels[other.known], other.correct[other.known]
+    n = len(labels)
+    if n < MIN_ROWS:
+        return [skipped("accuracy", f"only {n} labelled rows; {MIN_ROWS} are needed")]
+    majority = float(np.bincount(labels).max() / n)
+    accuracy = float(right.mean())
+    low, high = wilson(accuracy, n)
+    gain = accuracy - majority
+    # Levels are of what is gained, so less is worse: judge the shortfall below the warning level.
+    warn, fail = limit.warn or 0.0, limit.fail or 0.0
+    status = "fail" if gain <= fail else "warning" if gain < warn else "pass"
+    if status == "fail" and low - majority > fail:
+        status = "warning"
+    text = f"accuracy {accuracy:.3f}, always the largest class {majority:.3f}"
+    found = judged(
+        limit,
+        "accuracy",
+        gain,
+        "accuracy - largest share",
+        text,
+        low=low - majority,
+        high=high - majority,
+        n_eval=n,
+    )
+    found.case.status = status  # type: ignore[assignment]  # one of the three above
+    return [found]
+
+
+def average_confidence(ref: Observed, other: Observed, limit: Limit, seed: int) -> list[Found]:
+    """The change of the mean confidence, in either direction."""
+    if ref.confidence is None or other.confidence is None:
+        return []
+    change = float(other.confidence.mean() - ref.confidence.mean())
+    draws = _means(other.confidence, seed, "eval") - _means(ref.confidence, seed, "ref")
+    low, high = (float(x) for x in np.quantile(draws, [0.025, 0.975]))
+    text = f"mean confidence {ref.confidence.mean():.3f} in reference, {other.confidence.mean():.3f} now"
+    return [
+        judged(
+            limit,
+            "confidence",
+            abs(change),
+            "absolute change",
+            text,
+            believed=low > 0 or high < 0,
+            low=low,
+            high=high,
+            n_ref=ref.n,
+            n_eval=other.n,
+            table={"change": change},
+        )
+    ]
+
+
+def _means(values: FloatArray, seed: int, purpose: str) -> FloatArray:
+    """Means of resamples; of the normal limit where rows are many."""
+    rng = stream(seed, f"confidence/{purpose}")
+    n = len(values)
+    if n > 5_000:
+        return np.asarray(rng.normal(values.mean(), values.std(ddof=1) / np.sqrt(n), DRAWS))
+    return np.asarray(values[rng.integers(0, n, (DRAWS, n))].mean(axis=1))
+
+
+def estimated_accuracy(ref: Observed, other: Observed, limit: Limit, seed: int) -> list[Found]:
+    """Accuracy foreseen from confidence alone (average thresholded confidence).
+
+    The threshold leaves as much of reference below it as reference has errors; the share of
+    evaluation above it is the estimate. It cannot see that the meaning of inputs changed.
+    """
+    if ref.confidence is None or other.confidence is None or ref.correct is None:
+        return []
+    if ref.known is None or int(ref.known.sum()) < MIN_ROWS or other.n < MIN_ROWS:
+        return [skipped("accuracy", f"{MIN_ROWS} rows a side and reference labels are needed")]
+    confidence, right = ref.confidence[ref.known], ref.correct[ref.known]
+    threshold, accuracy = _threshold(confidence, float(right.mean()))
+    estimate = float((other.confidence >= threshold).mean())
+    rng = stream(seed, "estimated_accuracy")
+    draws = np.empty(200)
+    for i in range(len(draws)):
+        pick = rng.integers(0, len(confidence), len(confidence))
+        new = rng.integers(0, other.n, other.n)
+        limit_i, base = _threshold(confidence[pick], float(right[pick].mean()))
+        draws[i] = (other.confidence[new] >= limit_i).mean() - base
+    low, high = (float(x) for x in np.quantile(draws, [0.025, 0.975]))
+    text = f"confidence foresees accuracy {estimate:.3f} (reference {accuracy:.3f})"
+    table: dict[str, float] = {"threshold": threshold, "estimate": estimate, "reference": accuracy}
+    if other.known is not None and other.correct is not None:
+        true = float(other.correct[other.known].mean())
+        table |= {"true accuracy": true, "error of the estimate": estimate - true}
+        text += f"; it is {true:.3f}, since confidence cannot see that inputs mean something else"
+        if abs(estimate - true) < 0.05:
+            text = text.split(";")[0] + f"; it is {true:.3f}"
+    return [
+        judged(
+            limit,
+            "accuracy",
+            accuracy - estimate,
+            "drop of the estimate",
+            text,
+            believed=high < 0,
+            low=low,
+            high=high,
+            n_ref=len(confidence),
+            n_eval=other.n,
+            table=table,
+        )
+    ]
+
+
+def _threshold(confidence: FloatArray, accuracy: float) -> tuple[float, float]:
+    """(the confidence with as many rows below it as there are errors, the accuracy)."""
+    wrong = round((1 - accuracy) * len(confidence))
+    place = min(wrong, len(confidence) - 1)
+    return float(np.partition(confidence, place)[place]), accuracy
