@@ -8,7 +8,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "src"))
 
-from karat.compat.squad import main
+try:
+    from karat.compat.squad import main
+except ModuleNotFoundError as missing:
+    sys.exit(f"score.py needs the library {missing.name}: pip install {missing.name}")
 
 if __name__ == "__main__":
     sys.exit(main())

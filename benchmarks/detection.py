@@ -15,8 +15,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import measure
 import numpy as np
+
+import measure
 from measure import Peer, Work
 
 CLASSES, BOXES = 80, 100

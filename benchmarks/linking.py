@@ -50,7 +50,9 @@ def make(n: int, kind: str, folder: Path) -> tuple[Path, Path]:
         kept = rng.random(n) < (1.0 if path is paths[0] else 0.95)
         with path.open("w", encoding="utf-8") as file:
             for i in np.flatnonzero(kept).tolist():
-                name = f"NIL{groups[i]}" if nils[i] else f"E{ids[i]}"
+                # A mention that is wrongly called unknown stays in the neighbourhood of its entity.
+                unknown = f"NIL{groups[i]}" if nil[i] or kind == "global" else f"NILE{eid[i] // 5}"
+                name = unknown if nils[i] else f"E{ids[i]}"
                 file.write(f"doc{i // 20}\t{start[i]}\t{start[i] + 9}\t{name}\t1.0\t{types[i]}\n")
     return paths
 

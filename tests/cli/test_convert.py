@@ -1,4 +1,4 @@
-"""`karat convert` as a user meets it: formats told from the data, messages, nothing half written."""
+"""`karat convert` as a user meets it: formats are told from the data, mistakes explained."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Data:
     def prediction(self, i: int, right: bool) -> dict[str, Any]:
         said = int(self.labels[i]) if right else 1 - int(self.labels[i])
         p = 0.6 + 0.005 * i
-        return {"prediction": [p, 1 - p] if said == 0 else [1 - p, p]}
+        return {"probabilities": [p, 1 - p] if said == 0 else [1 - p, p]}
 
     def write(self, name: str, rows: Sequence[Any]) -> str:
         path = self.folder / f"{name}.jsonl"
@@ -92,8 +92,8 @@ def _answers(text: str) -> str:
 def _preferences(text: str) -> str:
     said = json.loads(text)
     for rows in said.values():
-        for row in rows[::4]:
-            row["score"] -= 8.0
+        for row in rows:
+            row["score"] = -row["score"]
     return json.dumps(said)
 
 

@@ -80,7 +80,7 @@ def test_p_of_f1_is_that_of_all_swaps(tmp_path: Any) -> None:
         extreme += abs(here) >= seen - 1e-12
     exact = extreme / 2 ** len(differ)
     gold = [{"text": "t", "label": int(y)} for y in labels]
-    systems = [[{"prediction": [float(1 - s), float(s)]} for s in said] for said in (b, a)]
+    systems = [[{"probabilities": [float(1 - s), float(s)]} for s in said] for said in (b, a)]
     report = karat.compare(
         gold, *systems, names=["b", "a"], task="text-classification", metrics=["labels"]
     )

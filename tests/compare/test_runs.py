@@ -181,7 +181,7 @@ def test_defects_of_every_system_are_told_at_once(data: Any, tmp_path: Path) -> 
     bad = []
     for name in ("one", "two"):
         path = tmp_path / f"{name}.jsonl"
-        path.write_text('{"prediction": [0.5, 0.9]}\n', encoding="utf-8")
+        path.write_text('{"probabilities": [0.5, 0.9]}\n', encoding="utf-8")
         bad.append(str(path))
     with pytest.raises(karat.DataError) as refused:
         karat.compare(data.gold, *bad, task="text-classification")
@@ -189,14 +189,10 @@ def test_defects_of_every_system_are_told_at_once(data: Any, tmp_path: Path) -> 
     assert set(bad) <= files
 
 
-@pytest.mark.parametrize(
-    ("margin", "passed"), [(0.0, False), (0.05, False), (0.5, True)], ids=str
-)
+@pytest.mark.parametrize(("margin", "passed"), [(0.0, False), (0.05, False), (0.5, True)], ids=str)
 def test_the_gate_judges_the_bound(data: Any, margin: float, passed: bool) -> None:
     rule = f"accuracy={margin}"
-    report = karat.compare(
-        data.gold, data.systems["high"], data.systems["low"], fail_if_worse=rule
-    )
+    report = karat.compare(data.gold, data.systems["high"], data.systems["low"], fail_if_worse=rule)
     (gate,) = report.gates
     found = report.comparisons[0].differences[0]
     assert gate.passed is passed

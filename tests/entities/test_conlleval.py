@@ -41,3 +41,19 @@ def test_the_example_of_the_shared_task() -> None:
     assert ours["precision_micro"] == 60.0
     assert ours["recall_micro"] == 75.0
     assert ours["f1_micro"] == pytest.approx(66.66666666666667, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "like", [None, "conlleval", "seqeval", "seqeval-strict:IOB2", "nervaluate"]
+)
+def test_blocks_do_not_show(like: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sentences are decoded in blocks; any size of them gives the same chunks."""
+    dice = Random("blocks")
+    sides = [tags(dice, POOLS["iob"]) for _ in range(40)]
+    gold = [line for side, _ in sides for line in side]
+    pred = [line for _, side in sides for line in side]
+    if like == "nervaluate":
+        pred = gold
+    whole = scored_tags(gold, pred, like=like)
+    monkeypatch.setattr("karat.tasks.entities.chunks.BLOCK", 7)
+    assert scored_tags(gold, pred, like=like) == whole

@@ -142,3 +142,22 @@ def test_a_translation_that_does_not_fit(make: Any, tmp_path: Path, line: str, c
 def test_a_frame_holds_one_section(reference: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="one section"):
         convert([release(reference, tmp_path)], tmp_path / "x.pkl", target="frame")
+
+
+def test_defects_of_the_release_have_their_path(tmp_path: Path) -> None:
+    dev = tmp_path / "dev.json"
+    sentences = [{"id": f"k{i}", "sentence": "s", "gold_label": "unrelated"} for i in range(3)]
+    sentences[1]["sentence"] = 4  # type: ignore[assignment]
+    example = {
+        "id": "e",
+        "target": "t",
+        "bias_type": "race",
+        "context": "c",
+        "sentences": sentences,
+    }
+    dev.write_text(json.dumps({"data": {"intrasentence": [example, {"id": "f"}]}}), "utf-8")
+    with pytest.raises(DataError) as caught:
+        convert([dev], tmp_path / "out.jsonl", source="stereoset", target="jsonl")
+    found = {(p.code, p.record, p.key) for p in caught.value.problems}
+    assert ("field-type", 0, "data.intrasentence[0].sentences[1].sentence") in found
+    assert ("candidates-count", 1, "data.intrasentence[1]") in found

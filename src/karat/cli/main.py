@@ -21,6 +21,8 @@ COMMANDS = {
     "compare": "Compare systems on the same items; the first one is the baseline.",
     "report": "Show stored runs again: as a page, a table, annotations.",
     "check": "Find what is wrong with the files, without scoring anything.",
+    "predict": "Run a model over data and write its predictions.",
+    "train": "Fine-tune a model: next sentences.",
     "convert": "Turn files of one format into another.",
     "tasks": "List the tasks, or show one: its files and options.",
     "demo": "Score the built-in samples and write their reports to a folder.",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
 import torch
 
 Row = list[float]
@@ -27,6 +29,14 @@ class Work(Protocol):
 
     def cost(self, unit: Hashable) -> int: ...
     def run(self, units: Sequence[Hashable]) -> list[Row]: ...
+
+
+def moved(array: npt.NDArray[Any], device: torch.device) -> torch.Tensor:
+    """The array as a tensor on the device; from pinned memory, so that copies do not wait."""
+    tensor = torch.from_numpy(np.ascontiguousarray(array))
+    if device.type != "cuda":
+        return tensor
+    return tensor.pin_memory().to(device, non_blocking=True)
 
 
 def plan(costs: Sequence[int], budget: int, ceiling: int | None = None) -> list[list[int]]:

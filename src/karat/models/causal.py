@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import torch
 
-from karat.models.batches import Row
+from karat.models.batches import Row, moved
 from karat.models.examples import Example, closed
 from karat.models.head import Head, alike, body_of, find_head
 from karat.models.loading import Loaded, precision
@@ -103,9 +103,9 @@ class Causal:
             width = states.shape[1]
             flat = np.concatenate([r.at + i * width for i, r in enumerate(reads)])
             targets = np.concatenate([r.target for r in reads])
-            at = torch.from_numpy(flat).to(states.device)
+            at = moved(flat, states.device)
             rows = states.reshape(-1, states.shape[-1]).index_select(0, at)
-            told = self.head.log_probs(rows, torch.from_numpy(targets).to(states.device))
+            told = self.head.log_probs(rows, moved(targets, states.device))
             found = told.cpu().double().numpy()
         ends = np.cumsum([len(r.at) for r in reads])
         return [r.sums(part) for r, part in zip(reads, np.split(found, ends[:-1]), strict=True)]
@@ -125,12 +125,12 @@ class Causal:
                 [np.arange(s, s + k) for s, k in zip(starts, sizes, strict=True)]
             )
         device = self.loaded.device
-        inputs = {"input_ids": torch.from_numpy(ids).to(device)}
+        inputs = {"input_ids": moved(ids, device)}
         if all(len(tree.branches) == 1 for tree in trees):
-            inputs["attention_mask"] = torch.from_numpy((branch >= 0).astype(np.int64)).to(device)
+            inputs["attention_mask"] = moved((branch >= 0).astype(np.int64), device)
             return inputs
-        inputs["position_ids"] = torch.from_numpy(position).to(device)
-        inputs["attention_mask"] = self._sight(torch.from_numpy(branch).to(device))
+        inputs["position_ids"] = moved(position, device)
+        inputs["attention_mask"] = self._sight(moved(branch, device))
         return inputs
 
     def _sight(self, branch: torch.Tensor) -> torch.Tensor:
@@ -155,14 +155,13 @@ class _Reads:
         trunk = len(tree.trunk)
         at: list[int] = []
         target: list[int] = []
-        owner: list[tuple[int, int]] = []
         self._n = len(tree.branches)
         start = trunk
         everyone = range(self._n)
         low = tree.first if tree.before else max(tree.first, min(tree.splits))
         shared = range(low, trunk)
         at += [k - 1 for k in shared]
-        target += tree.trunk[low:trunk]
+        target += [tree.trunk[k] for k in shared]
         self._sides: list[list[tuple[int, int]]] = [[] for _ in everyone]
         for i in everyone:
             self._sides[i] += [(j, int(k >= tree.splits[i])) for j, k in enumerate(shared)]
@@ -173,7 +172,6 @@ class _Reads:
                 at.append(place - 1 if k > trunk else trunk - 1)
                 target.append(tree.branches[i][k - trunk])
             start += len(tree.branches[i])
-        del owner
         self.at = np.array(at, np.int64)
         self.target = np.array(target, np.int64)
 
@@ -206,7 +204,7 @@ class Sentences:
         texts = [c.sentence for e in examples for c in e.candidates]
         found = iter(self.reader.ids(texts))
         self._wanted = [[Wanted(next(found), 0) for _ in e.candidates] for e in examples]
-        self.work = Causal(loaded, self._wanted, before=False, first=self.reader.first)
+        self.work = Causal(loaded, self._wanted, before=False, first=1)
         self.notes = self.reader.notes
 
     def scores(self, rows: Sequence[Row]) -> dict[str, list[float | None]]:
@@ -247,7 +245,7 @@ class Continuations:
                 groups += [[one] for one in own]
             self._parts += zip(together, own, strict=True)
         before = bool(set(cases) & {"orig", "b", "c", "f"})
-        self.work = Causal(loaded, groups, before=before, first=self.reader.first)
+        self.work = Causal(loaded, groups, before=before, first=1)
         self.notes = self.reader.notes
         self._needs_alone = needs_alone
 
@@ -304,9 +302,7 @@ class Reader:
         begins = tokenizer.bos_token_id is not None and probe[0] == tokenizer.bos_token_id
         ends = probe[-1] == tokenizer.eos_token_id
         self.notes: list[str] = []
-        self.lead = self.first = 1 if begins else 0
-        # Where no start token is there, the first token has nothing before it in its row.
-        self.first = 1
+        self.lead = 1 if begins else 0
         if ends and not loaded.settings.end_tokens:
             self._specials = False
             start = (tokenizer.bos_token_id or tokenizer.eos_token_id,)

@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 import numpy as np
 import torch
 
-from karat.models.batches import Row
+from karat.models.batches import Row, moved
 from karat.models.examples import Example, pairs
 from karat.models.head import body_of, find_head
 from karat.models.loading import Loaded, precision
@@ -136,8 +136,8 @@ def padded(
         ids[i, : len(row)] = row
         mask[i, : len(row)] = 1
     return {
-        "input_ids": torch.from_numpy(ids).to(device),
-        "attention_mask": torch.from_numpy(mask).to(device),
+        "input_ids": moved(ids, device),
+        "attention_mask": moved(mask, device),
     }
 
 
@@ -146,7 +146,7 @@ def target_rows(log_probs: torch.Tensor, gaps: Sequence[Gap]) -> list[Row]:
     owner = np.repeat(np.arange(len(gaps)), [len(gap.targets) for gap in gaps])
     targets = np.concatenate([np.array(gap.targets, np.int64) for gap in gaps])
     device = log_probs.device
-    chosen = log_probs[torch.from_numpy(owner).to(device), torch.from_numpy(targets).to(device)]
+    chosen = log_probs[moved(owner, device), moved(targets, device)]
     values = chosen.double().cpu().numpy()
     ends = np.cumsum([len(gap.targets) for gap in gaps])
     return [part.tolist() for part in np.split(values, ends[:-1])]

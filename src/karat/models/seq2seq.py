@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from karat.models.batches import Row
+from karat.models.batches import Row, moved
 from karat.models.examples import Example, closed
 from karat.models.head import Head, alike
 from karat.models.loading import Loaded, precision
@@ -119,7 +119,7 @@ class SpanContinuations:
         self.notes: list[str] = []
         self.work = self
         with precision(loaded.settings):
-            self._head, self._scale = _decoder_head(loaded)
+            self._head = _decoder_head(loaded)
 
     def cost(self, unit: Hashable) -> int:
         """Tokens of the context and of all continuations, as they are padded."""
@@ -148,8 +148,8 @@ class SpanContinuations:
         width = states.shape[1]
         at = np.concatenate([np.arange(1, 1 + k) + i * width for i, k in enumerate(sizes)])
         targets = np.array([t for ids in decoded for t in ids[2:]], np.int64)
-        rows = states.reshape(-1, states.shape[-1])[torch.from_numpy(at).to(mask.device)]
-        found = self._head.log_probs(rows, torch.from_numpy(targets).to(mask.device))
+        rows = states.reshape(-1, states.shape[-1])[moved(at, mask.device)]
+        found = self._head.log_probs(rows, moved(targets, mask.device))
         parts = np.split(found.double().cpu().numpy(), np.cumsum(sizes)[:-1])
         return [math.fsum(part.tolist()) for part in parts]
 
@@ -180,7 +180,7 @@ class SpanContinuations:
         return {"": told}
 
 
-def _decoder_head(loaded: Loaded) -> tuple[Head, float]:
+def _decoder_head(loaded: Loaded) -> Head:
     """The decoder's head, found by trial: as it is, scaled as T5 does, or logits come whole."""
     model, config = loaded.model, loaded.model.config
     ids = torch.tensor([[7, 11, 13]], device=loaded.device)
@@ -188,13 +188,16 @@ def _decoder_head(loaded: Loaded) -> tuple[Head, float]:
     whole = model(input_ids=ids, attention_mask=mask, decoder_input_ids=ids).logits
     project: Callable[[Tensor], Tensor] | None = model.get_output_embeddings()
     if project is None:
-        return Head(None), 1.0
+        return Head(None)
     encoded = model.get_encoder()(input_ids=ids, attention_mask=mask)[0]
     states = model.get_decoder()(
         input_ids=ids, encoder_hidden_states=encoded, encoder_attention_mask=mask
     )[0]
     for scale in (1.0, getattr(config, "d_model", 1) ** -0.5):
         if alike(project(states * scale), whole):
-            top = project
-            return Head(lambda rows, s=scale: top(rows * s)), scale  # type: ignore[misc]
-    return Head(None), 1.0
+            return Head(_scaled(project, scale))
+    return Head(None)
+
+
+def _scaled(project: Callable[[Tensor], Tensor], scale: float) -> Callable[[Tensor], Tensor]:
+    return project if scale == 1.0 else lambda states: project(states * scale)

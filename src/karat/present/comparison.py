@@ -75,10 +75,8 @@ def side_by_side(report: Report, style: Style, everything: bool = False) -> list
     head = ["", *(elide(f"{s.letter} {clean(s.name)}", room, style.cut) for s in report.systems)]
     rows = []
     for name in names:
-        cells = [Cell(name)]
-        for system in report.systems:
-            cells.append(_value(report, system, name, style))
-        rows.append(cells)
+        values = [_value(report, system, name, style) for system in report.systems]
+        rows.append([Cell(name), *values])
     return grid(head, rows, style)
 
 

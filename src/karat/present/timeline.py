@@ -92,7 +92,8 @@ def _figure(runs: Sequence[Logged], name: str) -> str:
     """One score over the runs: the drawing, and the same as a table."""
     points = [(run, score) for run in runs if (score := _named(run, name)) is not None]
     rows = "".join(_html_row(run, score) for run, score in points)
-    head = "<tr><th scope=col>when (UTC)<th scope=col>run<th scope=col>value<th scope=col>interval<th scope=col>n<th scope=col>change</tr>"
+    titles = ("when (UTC)", "run", "value", "interval", "n", "change")
+    head = "<tr>" + "".join(f"<th scope=col>{title}</th>" for title in titles) + "</tr>"
     return (
         f"<figure><figcaption>{escape(name)}</figcaption>{_drawing(points, name)}"
         f"<details><summary>Table</summary><table><thead>{head}</thead><tbody>{rows}</tbody></table>"

@@ -101,8 +101,8 @@ def _missing(a: Contestant, b: Contestant) -> list[Problem]:
             shown = ", ".join(sorted(lost)[:SHOWN_IDS])
             more = f" and {len(lost) - SHOWN_IDS} more" if len(lost) > SHOWN_IDS else ""
             text = f"{len(lost)} items that {other} has are missing: {shown}{more}"
-            help = "a comparison needs both systems on the same items"
-            out.append(Problem("items-differ", "error", text, name, help=help))
+            advice = "a comparison needs both systems on the same items"
+            out.append(Problem("items-differ", "error", text, name, help=advice))
     if not out:
         text = f"some ids occur a different number of times than in {a.name}"
         out.append(Problem("items-differ", "error", text, b.name))
@@ -170,8 +170,12 @@ def _pair(
         layout = _layout(a, b, sides)
         first = _cells(a, layout, sides[0].labels, sides[1].labels)
         second = _cells(b, layout, sides[1].labels, sides[0].labels)
-        first, second = (_spread(x, p, merge) for x, p in ((first, merge.first), (second, merge.second)))
-        return replace(first, cluster=cluster), replace(second, cluster=cluster, weights=first.weights)
+        first, second = (
+            _spread(x, p, merge) for x, p in ((first, merge.first), (second, merge.second))
+        )
+        return replace(first, cluster=cluster), replace(
+            second, cluster=cluster, weights=first.weights
+        )
     if isinstance(a, Counts) or isinstance(b, Counts) or not merge.trivial:
         return None
     return a, replace(b, cluster=cluster) if isinstance(b, Influences) else b

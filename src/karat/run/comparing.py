@@ -1,7 +1,7 @@
 """Several systems on the same items: each one's scores, and what it does better than the baseline.
 
-The page reads as the run goes: measure each, bring them over the same cells, take differences, adjust
-for how many were taken, and say what that means.
+The page reads as the run goes: measure each, bring them over the same cells, take differences,
+adjust for how many were taken, and say what that means.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class CompareSettings:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Everything measured: the systems in order, the stored baseline in front where there is one."""
+    """Everything measured: the systems in order, a stored baseline in front."""
 
     card: Card
     names: list[str]
@@ -111,7 +111,7 @@ def compare(
     settings: CompareSettings,
     baseline: tuple[str, Report] | None = None,
 ) -> Report:
-    """The Report of a comparison. The first request is the baseline unless a stored one is given."""
+    """The Report of a comparison; the first request is the baseline unless one is stored."""
     problems = Problems()
     measured = [_measure(card, request, problems) for _, request in requests]
     if problems.errors:
@@ -156,7 +156,11 @@ def _runs(
             )
         keeping.check_same(stored.evidence, measured[0], file)
         name = stored.evidence.name
-        kept = [replace(keeping.restore(stored.evidence), name=f"{name} (stored)" if name in names else name)]
+        kept = [
+            replace(
+                keeping.restore(stored.evidence), name=f"{name} (stored)" if name in names else name
+            )
+        ]
     seen = {label for one in kept for label in one.labels}
     for one in measured:
         if isinstance(one.task, Labelled):
@@ -228,7 +232,7 @@ def _paired(
 
 def _abouts(metrics: Iterable[Metric]) -> dict[str, tuple[str, str, bool]]:
     """Direction, scale and whether it is a main score, by name."""
-    found = {}
+    found: dict[str, tuple[str, str, bool]] = {}
     for metric in metrics:
         about = metric.about
         for name in metric.names:
@@ -299,7 +303,9 @@ def _slices(aligned: Aligned, settings: Settings) -> list[SliceDifference]:
                 second=[b for _, b in sides],
             )
             found = _paired(part, settings, {}, {})
-            differences = [_difference(one, about[one.name]) for one in found if about[one.name][2] or not main]
+            differences = [
+                _difference(one, about[one.name]) for one in found if about[one.name][2] or not main
+            ]
             clusters = next((one.clusters for one in found), None)
             out.append(
                 SliceDifference(
@@ -321,9 +327,7 @@ def _adjusted_slices(found: list[list[SliceDifference]]) -> list[list[SliceDiffe
         [
             msgspec.structs.replace(
                 part,
-                differences=[
-                    msgspec.structs.replace(one, q=next(qs)) for one in part.differences
-                ],
+                differences=[msgspec.structs.replace(one, q=next(qs)) for one in part.differences],
             )
             for part in parts
         ]
@@ -447,10 +451,16 @@ def _notes(runs: Runs, clusters: int | None) -> list[str]:
     """What the task says, what was not kept, and a word on few clusters."""
     one = runs.measured[0]
     notes = list(one.task.notes(one.pairs, one.request.options))
-    if runs.stored is not None and runs.stored.evidence is not None and runs.stored.evidence.left_out:
+    if (
+        runs.stored is not None
+        and runs.stored.evidence is not None
+        and runs.stored.evidence.left_out
+    ):
         lost = runs.stored.evidence.left_out
         more = f" and {len(lost) - 8} more" if len(lost) > 8 else ""
-        notes.append(f"the stored run kept no evidence of {', '.join(lost[:8])}{more}: no tests there")
+        notes.append(
+            f"the stored run kept no evidence of {', '.join(lost[:8])}{more}: no tests there"
+        )
     if clusters is not None and clusters < FEW_CLUSTERS:
         notes.append(f"intervals rest on {clusters} clusters only, so they are wide and rough")
     return notes

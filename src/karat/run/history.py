@@ -12,7 +12,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -45,13 +45,21 @@ CREATE TABLE IF NOT EXISTS runs (
     report BLOB NOT NULL
 )
 """
-_COLUMNS = "id, at, task, name, item, n, data, predictions, options, signature, scores"
+_SELECT = """
+SELECT id, at, task, name, item, n, data, predictions, options, signature, scores
+FROM runs ORDER BY id
+"""
+_INSERT = """
+INSERT INTO runs (at, task, name, item, n, data, predictions, options, signature, scores, report)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_FIELDS = Logged.__struct_fields__[:11]
 T = TypeVar("T")
 
 
 def append(report: Report, path: str | Path, at: datetime | None = None) -> int:
     """The number of the run, which is on disk when this returns."""
-    moment = (at or datetime.now(timezone.utc)).astimezone(timezone.utc)
+    moment = (at or datetime.now(UTC)).astimezone(UTC)
     signature = report.signature
     golds = [value for role, value in signature.inputs.items() if role.startswith("gold")]
     others = [value for role, value in signature.inputs.items() if not role.startswith("gold")]
@@ -72,10 +80,7 @@ def append(report: Report, path: str | Path, at: datetime | None = None) -> int:
         msgspec.json.encode(plain),
     )
     with _opened(path, write=True) as base:
-        marks = ", ".join("?" * len(row))
-        added = base.execute(
-            f"INSERT INTO runs ({_COLUMNS.removeprefix('id, ')}, report) VALUES ({marks})", row
-        )
+        added = base.execute(_INSERT, row)
         return int(added.lastrowid or 0)
 
 
@@ -85,9 +90,9 @@ def runs(path: str | Path, task: str | None = None, data: str | None = None) -> 
     `data` is the beginning of a digest of gold.
     """
     with _opened(path, write=False) as base:
-        rows = base.execute(f"SELECT {_COLUMNS} FROM runs ORDER BY id").fetchall()
+        rows = base.execute(_SELECT).fetchall()
     found = [
-        Logged(**dict(zip(_COLUMNS.split(", "), row, strict=True)) | {"scores": _scores(row[-1])})
+        Logged(**dict(zip(_FIELDS, row, strict=True)) | {"scores": _scores(row[-1])})
         for row in rows
     ]
     chosen = [
@@ -139,10 +144,8 @@ def marked(found: Sequence[Logged], alpha: float = 0.05) -> list[Logged]:
 
 def _step(old: Score, new: Score) -> tuple[str, float | None]:
     """(better, worse or different; p) of a step from one run to the next."""
-    if None in (old.value, new.value, old.se, new.se):
+    if old.value is None or new.value is None or old.se is None or new.se is None:
         return "", None
-    assert old.value is not None and new.value is not None
-    assert old.se is not None and new.se is not None
     change, se = new.value - old.value, math.hypot(old.se, new.se)
     if se <= 0:
         return "", None

@@ -92,8 +92,8 @@ def check_same(kept: Kept, measured: Measured, file: str) -> None:
     elif kept.gold != [one.digest() for one in measured.request.gold]:
         names = ", ".join(one.name for one in measured.request.gold)
         text = f"was scored against another gold: its content is not that of {names}"
-        help = "score the baseline against this gold again, with --keep-evidence"
-        problems.append(Problem("baseline-gold", "error", text, file, help=help))
+        advice = "score the baseline against this gold again, with --keep-evidence"
+        problems.append(Problem("baseline-gold", "error", text, file, help=advice))
     else:
         here = choices(measured)
         for name in sorted(kept.options.keys() | here.keys()):
@@ -133,7 +133,11 @@ def _counts(evidence: Counts) -> KeptPart:
     if isinstance(table, Columns):
         arrays["matrix"] = _array(table.matrix)
     else:
-        arrays |= {"row": _array(table.row), "cell": _array(table.cell), "value": _array(table.value)}
+        arrays |= {
+            "row": _array(table.row),
+            "cell": _array(table.cell),
+            "value": _array(table.value),
+        }
     if evidence.codes is not None:
         arrays["codes"] = _array(evidence.codes)
     if evidence.weights is not None:
@@ -197,7 +201,9 @@ def _restored(part: KeptPart) -> Evidence:
         if table.matrix.ndim != 2 or table.matrix.shape[1] != layout.width:
             raise ValueError(f"the columns of {part.name} are not as wide as its cells")
     else:
-        table = Table(int(arrays["rows"][0]), layout, arrays["row"], arrays["cell"], arrays["value"])
+        table = Table(
+            int(arrays["rows"][0]), layout, arrays["row"], arrays["cell"], arrays["value"]
+        )
         _check_within(table.row, table.rows, part.name)
         _check_within(table.cell, layout.width, part.name)
     codes = arrays.get("codes")

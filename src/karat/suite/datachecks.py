@@ -12,10 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from karat.model.pairs import FloatArray, IntArray
+from karat.model.seen import Boxes, Spans
 from karat.suite import distance
 from karat.suite.judge import ALPHA, MIN_ROWS, Found, judged, percent, skipped
 from karat.suite.limits import Limit
-from karat.suite.observed import Boxes, Observed, Spans
+from karat.suite.observed import Observed
 
 RARE = 0.005
 """A value is rare where its share is under 0.5 % of an even share."""

@@ -13,11 +13,12 @@ from itertools import pairwise
 import numpy as np
 
 from karat.model.pairs import FloatArray, IntArray
+from karat.model.seen import Boxes, Spans
 from karat.suite import distance
 from karat.model.suite import Plot
 from karat.suite.judge import ALPHA, MIN_ROWS, Found, bars, correct_family, judged, skipped
 from karat.suite.limits import Limit
-from karat.suite.observed import Boxes, Observed, Spans, shared_codes
+from karat.suite.observed import Observed, shared_codes
 from karat.suite.permute import Ragged, energy_test, rows_test
 
 TOP = 200

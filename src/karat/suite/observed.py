@@ -3,63 +3,80 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from karat.model.pairs import BoolArray, FloatArray, IntArray
+from karat.model.seen import Boxes, Seen, Spans, Trials
 from karat.model.suite import Row
 from karat.suite.permute import Ragged
 
 WORD = re.compile(r"\w+(?:[-']\w+)*")
 
 
-class Spans(NamedTuple):
-    """Mentions of a side: the row of each, its type, and where it starts and ends (exclusive)."""
-
-    row: IntArray
-    type: Sequence[str]
-    start: IntArray
-    end: IntArray
-
-
-class Boxes(NamedTuple):
-    """Boxes of a side, in fractions of the image: row, class, corners; score of predicted ones."""
-
-    row: IntArray
-    label: IntArray
-    corners: FloatArray
-    score: FloatArray | None = None
-
-    def area(self) -> FloatArray:
-        """The area of each box, as a fraction of its image."""
-        x0, y0, x1, y1 = self.corners.T
-        return np.asarray((x1 - x0) * (y1 - y0))
-
-
 @dataclass(frozen=True)
 class Observed:
-    """One side. What a task does not have is empty or None; labels are -1 where missing."""
+    """One side: what its task saw, beside texts, metadata and embeddings of every row."""
 
-    file: str
-    n: int
-    line_of: Callable[[int], int | None]
+    seen: Seen
     texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     images: Sequence[str] | None = None
     numeric: Mapping[str, FloatArray] = field(default_factory=dict)
     categorical: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     embeddings: Mapping[str, FloatArray] = field(default_factory=dict)
-    classes: tuple[str, ...] = ()
-    labels: IntArray | None = None
-    predicted: IntArray | None = None
-    confidence: FloatArray | None = None
-    spans: Spans | None = None
-    predicted_spans: Spans | None = None
-    boxes: Boxes | None = None
-    predicted_boxes: Boxes | None = None
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return self.seen.n
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of the classes."""
+        return self.seen.classes
+
+    @property
+    def labels(self) -> IntArray | None:
+        """The label of each row, -1 where it has none."""
+        return self.seen.labels
+
+    @property
+    def predicted(self) -> IntArray | None:
+        """The predicted label of each row."""
+        return self.seen.predicted
+
+    @property
+    def confidence(self) -> FloatArray | None:
+        """The largest probability of each row."""
+        return self.seen.confidence
+
+    @property
+    def spans(self) -> Spans | None:
+        """The labelled mentions."""
+        return self.seen.spans
+
+    @property
+    def predicted_spans(self) -> Spans | None:
+        """The predicted mentions."""
+        return self.seen.predicted_spans
+
+    @property
+    def boxes(self) -> Boxes | None:
+        """The labelled boxes."""
+        return self.seen.boxes
+
+    @property
+    def predicted_boxes(self) -> Boxes | None:
+        """The predicted boxes."""
+        return self.seen.predicted_boxes
+
+    @property
+    def trials(self) -> tuple[Trials, ...]:
+        """What went right or wrong, by kind."""
+        return self.seen.trials
 
     @cached_property
     def inputs(self) -> list[str]:
@@ -93,7 +110,7 @@ class Observed:
 
     def rows(self, index: IntArray | Sequence[int]) -> list[Row]:
         """Places of rows in the file."""
-        return [Row(file=self.file, line=self.line_of(int(i)), index=int(i)) for i in index]
+        return [Row(file=self.seen.file, line=self.seen.line_of(int(i)), index=int(i)) for i in index]
 
 
 def shared_codes(sides: Sequence[Sequence[Sequence[str]]]) -> tuple[list[Ragged], list[str]]:

@@ -96,7 +96,10 @@ def comparison(names: Sequence[str], scores: Any, chosen: argparse.Namespace) ->
     figures: Figures = {}
     for kind in ("pearson-r", "spearman-r", "kendall-tau"):
         matrix = [
-            [1.0 if a == b else correlation(kind, scores[:, a], scores[:, b]) for b in range(len(names))]
+            [
+                1.0 if a == b else correlation(kind, scores[:, a], scores[:, b])
+                for b in range(len(names))
+            ]
             for a in range(len(names))
         ]
         figures[kind.split("-")[0]] = heat(matrix, shown, shown, chosen, (-1.0, 1.0))

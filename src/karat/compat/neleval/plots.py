@@ -33,24 +33,43 @@ class System:
 def add_plot(commands: Any) -> None:
     """The command `plot-systems`."""
     one = commands.add_parser("plot-systems", help="Summarise system results as scatter plots")
-    one.add_argument("systems", metavar="EVALFILE", nargs="+", help="tables of evaluate or confidence")
+    one.add_argument(
+        "systems", metavar="EVALFILE", nargs="+", help="tables of evaluate or confidence"
+    )
     add_measures(one)
     pictures.add_picture_flags(one)
     _choice(one, "axis", "measure", by_measure="measure", by_system="system", single_plot="single")
-    _choice(one, "kind", "columns", columns="columns", rows="rows", scatter="scatter", heatmap="heatmap")
-    _choice(one, "metrics", "fscore", pr="precision recall", prf="precision recall fscore", recall_only="recall")
+    _choice(
+        one, "kind", "columns", columns="columns", rows="rows", scatter="scatter", heatmap="heatmap"
+    )
+    _choice(
+        one,
+        "metrics",
+        "fscore",
+        pr="precision recall",
+        prf="precision recall fscore",
+        recall_only="recall",
+    )
     one.add_argument("--lines", action="store_true", help="join the points")
     one.add_argument("--limits", type=_limits, default=(0.0, 1.0), help="0,1 or MIN,MAX or tight")
     one.add_argument("-i", "--input-fmt", choices=("evaluate", "confidence"), default="evaluate")
     one.add_argument("--ci", type=int, metavar="N", help="show N %% intervals; needs -i confidence")
-    one.add_argument("--interactive", nargs="?", const="show", metavar="SHELL", help="show, or a shell")
+    one.add_argument(
+        "--interactive", nargs="?", const="show", metavar="SHELL", help="show, or a shell"
+    )
     one.add_argument("--run-code", metavar="PY", help="run this with `figures` before saving")
     one.add_argument("--legend-ncol", type=int, metavar="N", help="columns of the legend")
-    one.add_argument("--group-re", metavar="RE", type=_expression, help="group by a match in the path")
-    one.add_argument("--best-in-group", nargs="?", const="", metavar="MEASURE", help="one system a group")
+    one.add_argument(
+        "--group-re", metavar="RE", type=_expression, help="group by a match in the path"
+    )
+    one.add_argument(
+        "--best-in-group", nargs="?", const="", metavar="MEASURE", help="one system a group"
+    )
     one.add_argument("-s", "--sort-by", default="none", help="none, name, score or a measure")
     one.add_argument("--at-most", type=int, metavar="N", help="only the first N systems")
-    one.add_argument("--style-map", type=pictures.mapping, default={}, metavar="JSON|FILE", help="styles")
+    one.add_argument(
+        "--style-map", type=pictures.mapping, default={}, metavar="JSON|FILE", help="styles"
+    )
     one.add_argument("--anon", action="store_true", help="leave names of systems out")
     one.set_defaults(run=_plot)
 
@@ -93,7 +112,9 @@ def _plot(chosen: argparse.Namespace) -> str:
     if chosen.interactive is not None:
         import code
 
-        code.interact("figures holds the pictures", local={"figures": figures, "plt": pictures.pyplot()})
+        code.interact(
+            "figures holds the pictures", local={"figures": figures, "plt": pictures.pyplot()}
+        )
         return ""
     return pictures.save(figures, chosen.out_fmt)
 
@@ -116,7 +137,9 @@ def _systems(chosen: argparse.Namespace) -> list[System]:
         if chosen.group_re is not None and match is None:
             raise Late(f"{chosen.group_re.pattern!r} does not occur in {path}")
         name = Path(path).name.removesuffix(".evaluation").removesuffix(".confidence")
-        scores = _confidence(path, chosen.ci) if chosen.input_fmt == "confidence" else _evaluation(path)
+        scores = (
+            _confidence(path, chosen.ci) if chosen.input_fmt == "confidence" else _evaluation(path)
+        )
         group = match[0] if match else name
         style = chosen.style_map.get(name, chosen.style_map.get(group, {}))
         found.append(System(name, group, scores, style if isinstance(style, dict) else {}))
@@ -140,10 +163,16 @@ def _confidence(path: str, level: int | None) -> dict[str, dict[str, Bounds]]:
     try:
         head = lines[0]
         value = head.index("score")
-        low, high = (head.index(f"{level}%("), head.index(f"){level}%")) if level else (value, value)
+        low, high = (
+            (head.index(f"{level}%("), head.index(f"){level}%")) if level else (value, value)
+        )
         found: dict[str, dict[str, Bounds]] = {}
         for row in lines[1:]:
-            found.setdefault(row[0], {})[row[1]] = float(row[value]), float(row[low]), float(row[high])
+            found.setdefault(row[0], {})[row[1]] = (
+                float(row[value]),
+                float(row[low]),
+                float(row[high]),
+            )
     except (IndexError, ValueError) as error:
         text = "this is no table of `confidence` with these bounds"
         raise DataError([Problem("confidence-broken", "error", text, source.name)]) from error
@@ -155,14 +184,18 @@ def _score(one: System, measure: str, metric: str) -> float:
     return found[0] if found else float("-inf")
 
 
-def _chosen(systems: list[System], names: Sequence[str], chosen: argparse.Namespace) -> list[System]:
+def _chosen(
+    systems: list[System], names: Sequence[str], chosen: argparse.Namespace
+) -> list[System]:
     """The systems to show, in their order."""
     metric = chosen.metrics.split()[-1]
     if chosen.best_in_group is not None:
         by = chosen.best_in_group or names[0]
         best: dict[str, System] = {}
         for one in systems:
-            if one.group not in best or _score(one, by, metric) > _score(best[one.group], by, metric):
+            if one.group not in best or _score(one, by, metric) > _score(
+                best[one.group], by, metric
+            ):
                 best[one.group] = one
         systems = list(best.values())
     if chosen.sort_by == "name":
@@ -184,12 +217,22 @@ def _bars(systems: list[System], names: Sequence[str], chosen: argparse.Namespac
     metrics = chosen.metrics.split()
     if chosen.axis == "measure":
         return {
-            name: _bar([(m, [s.scores.get(name, {}).get(m) for s in systems], {}) for m in metrics], shown, title, chosen)
+            name: _bar(
+                [(m, [s.scores.get(name, {}).get(m) for s in systems], {}) for m in metrics],
+                shown,
+                title,
+                chosen,
+            )
             for name, title in zip(names, titles, strict=True)
         }
     if chosen.axis == "system":
         return {
-            s.name: _bar([(m, [s.scores.get(n, {}).get(m) for n in names], s.style) for m in metrics], titles, label, chosen)
+            s.name: _bar(
+                [(m, [s.scores.get(n, {}).get(m) for n in names], s.style) for m in metrics],
+                titles,
+                label,
+                chosen,
+            )
             for s, label in zip(systems, shown, strict=True)
         }
     series: Series = [
@@ -205,11 +248,18 @@ def _bar(series: Series, ticks: Sequence[str], title: str, chosen: argparse.Name
     across = chosen.kind == "rows"
     paint = pictures.colours(chosen.cmap, len(series))
     for k, (label, values, style) in enumerate(series):
-        at = [i + 0.6 * (k + 0.5) / len(series) - 0.3 for i, v in enumerate(values) if v is not None]
+        at = [
+            i + 0.6 * (k + 0.5) / len(series) - 0.3 for i, v in enumerate(values) if v is not None
+        ]
         held = [v for v in values if v is not None]
         middle = [v[0] for v in held]
         reach = [[v[0] - v[1] for v in held], [v[2] - v[0] for v in held]]
-        how: dict[str, Any] = {"fmt": "o-" if chosen.lines else "o", "label": label, "color": paint[k], **style}
+        how: dict[str, Any] = {
+            "fmt": "o-" if chosen.lines else "o",
+            "label": label,
+            "color": paint[k],
+            **style,
+        }
         bars = {"xerr": reach} if across else {"yerr": reach}
         axes.errorbar(*((middle, at) if across else (at, middle)), **bars, **how)
     if across:
@@ -247,7 +297,9 @@ def _scatter(systems: list[System], names: Sequence[str], chosen: argparse.Names
     legend, axes = pictures.figure(chosen.figsize)
     axes.axis("off")
     if not (chosen.anon and by_measure):
-        axes.legend(list(handles.values()), list(handles), ncols=chosen.legend_ncol or 1, loc="center")
+        axes.legend(
+            list(handles.values()), list(handles), ncols=chosen.legend_ncol or 1, loc="center"
+        )
     figures["_legend_"] = legend
     return figures
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from karat.compat.neleval.evaluate import HEADER, Late, add_measures
-from karat.errors import DataError
+from karat.errors import DataError, UsageError
 from karat.model.problem import Problem
 from karat.read.source import Source
 from karat.tasks.linking.measures import GROUPS
@@ -60,13 +59,23 @@ def wanted(names: Sequence[str] | None, present: Sequence[str]) -> list[str]:
     return [name for name in asked if name in present]
 
 
+def _common(texts: Sequence[str]) -> int:
+    """How many characters all texts begin with together."""
+    same = 0
+    for letters in zip(*texts, strict=False):
+        if len(set(letters)) > 1:
+            break
+        same += 1
+    return same
+
+
 def short_names(paths: Sequence[str]) -> list[str]:
     """The paths without the beginning and the end that all share; never empty."""
     if len(paths) < 2:
         return [Path(path).name for path in paths]
-    start = os.path.commonprefix(list(paths))
-    end = os.path.commonprefix([path[::-1] for path in paths])[::-1]
-    cut = [path[len(start) : len(path) - len(end)] for path in paths]
+    start = _common(paths)
+    end = _common([path[::-1] for path in paths])
+    cut = [path[start : len(path) - end] for path in paths]
     if all(cut):
         return cut
     # A name that is nothing but what all share keeps the name of its file.
@@ -176,14 +185,19 @@ def _compose(chosen: argparse.Namespace) -> str | None:
         text = _composed(path, chosen.ratio)
         target = path
         if chosen.out_fmt is not None:
-            base, ext = os.path.splitext(os.path.basename(path))
-            target = chosen.out_fmt.format(
-                dir=os.path.dirname(path) or ".", base=base, ext=ext.removeprefix(".")
-            )
+            target = _named(chosen.out_fmt, Path(path))
         beside = Path(f"{target}.part")
         beside.write_text(f"{text}\n", encoding="utf-8")
         beside.replace(target)
     return None
+
+
+def _named(template: str, path: Path) -> str:
+    """Where a table goes; a name without an extension has an empty one."""
+    try:
+        return template.format(dir=path.parent, base=path.stem, ext=path.suffix.removeprefix("."))
+    except (KeyError, IndexError, ValueError) as error:
+        raise UsageError(f"-o {template}: use {{dir}}, {{base}} and {{ext}}") from error
 
 
 def _composed(path: str, ratios: Sequence[tuple[str, str]]) -> str:

@@ -10,7 +10,7 @@ from karat.present.html.svg import Frame
 
 MIDDLE = 50.0
 CONTOURS = (20.0, 40.0, 60.0, 80.0)
-MOST_ROWS = 40
+MOST_ROWS, MOST_DOTS = 40, 400
 LINE = 26
 ROOM, WIDE = 110, 520
 
@@ -51,7 +51,7 @@ def plane(curve: Curve) -> Safe:
     marks = [_contour(frame, value) for value in CONTOURS]
     marks.append(svg.dot(frame.x(MIDDLE), frame.y(100), 4, "ideal", "ideal: SS 50, LM 100"))
     for at, series in enumerate(curve.series):
-        for x, y in zip(series.x, series.y, strict=True):
+        for x, y in list(zip(series.x, series.y, strict=True))[:MOST_DOTS]:
             icat = y * min(x, 100 - x) / MIDDLE
             told = f"{series.name}: SS {x:.2f}, LM {y:.2f}, ICAT {icat:.2f}"
             marks.append(svg.dot(frame.x(x), frame.y(y), 5.5, f"s{at % 6 + 1}", told))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from karat.model.report import Comparison, Difference, Report, SliceDifference, System
 from karat.present.html import svg
@@ -16,12 +16,11 @@ from karat.present.html.figures import (
     value_of,
     whole,
 )
-from karat.present.html.markup import Content, Safe, element, joined
+from karat.present.html.markup import Content, Safe, breakable, element, joined
 from karat.present.html.scale import Scale, spanning, ticks
-from karat.present.html.scores import score_bar
 from karat.present.html.sheet import Cell, Column, sheet
 
-WIDTH = 320
+WIDTH = 260
 MOST_SLICES = 60
 
 
@@ -39,38 +38,37 @@ def comparison_section(report: Report, heading: str, below: str) -> Safe:
 
 
 def _systems(systems: list[System]) -> Safe:
-    """A row a metric and system, with the letters of the systems it surely beats."""
-    letters = {one.name: one.letter for one in systems}
+    """A row a metric, a column a system, with the letters of the systems that it surely beats."""
+    letters = {one.name: one.letter or one.name for one in systems}
     names = dict.fromkeys(s.name for one in systems for s in main_scores(one.scores))
-    rows: list[list[Cell | Content]] = []
-    for name in names:
-        for system in systems:
-            score = next((s for s in system.scores if s.name == name), None)
-            if score is None:
-                continue
-            beaten = "".join(letters.get(x, "") or x for x in system.beats.get(name, []))
-            mark = element("sup", beaten, title=f"surely beats {beaten}") if beaten else None
-            value = value_of(score.scale, score.value, score.low, score.high)
-            letter = f" ({system.letter})" if system.letter else ""
-            rows.append(
-                [
-                    name,
-                    system.name + letter,
-                    Cell(joined(element("strong", value), mark), score.value),
-                    Cell(interval_of(score.scale, score.value, score.low, score.high), score.low),
-                    score_bar(score),
-                ]
-            )
+    rows: list[list[Cell | Content]] = [
+        [breakable(name), *(_score(one, name, letters) for one in systems)] for name in names
+    ]
     if not rows:
         return Safe("")
-    columns = [
-        Column("score"),
-        Column("system"),
-        Column("value", numeric=True),
-        Column("interval", numeric=True, extra=True),
-        Column("", sortable=False),
-    ]
-    return sheet("Scores of each system", columns, rows)
+    titles = [f"{one.letter} {one.name}".strip() for one in systems]
+    columns = [Column("score"), *(Column(title, numeric=True) for title in titles)]
+    table = sheet("Scores of each system", columns, rows, kind="systems")
+    if not any(one.beats for one in systems):
+        return table
+    note = "Raised letters: the systems that this one surely beats in this score."
+    return joined(table, element("p", note, class_="note"))
+
+
+def _score(system: System, name: str, letters: Mapping[str, str]) -> Cell:
+    """What one system has in one metric, its interval below."""
+    score = next((s for s in system.scores if s.name == name), None)
+    if score is None:
+        return Cell("")
+    value = value_of(score.scale, score.value, score.low, score.high)
+    span = interval_of(score.scale, score.value, score.low, score.high)
+    beaten = ",".join(letters.get(one, one) for one in system.beats.get(name, []))
+    shown = joined(
+        element("strong", value),
+        element("sup", beaten) if beaten else None,
+        element("small", span, class_="remark") if span else None,
+    )
+    return Cell(shown, score.value)
 
 
 def _differences(one: Comparison) -> Safe:
@@ -108,11 +106,13 @@ def _level(piece: SliceDifference) -> str:
 
 
 def _forest(caption: str, rows: Sequence[tuple[str, int | None, Difference]], first: str) -> Safe:
-    """Differences on one axis a scale, with the line of no difference."""
-    scales = {
-        kind: _scale([d for _, _, d in rows if d.scale == kind])
-        for kind in {d.scale for _, _, d in rows}
-    }
+    """Differences around the line of none; a scale other than the first one's has no picture."""
+    axis = _axis_of(rows[0][2])
+    drawn = [d for _, _, d in rows if _axis_of(d) == axis]
+    most = max(
+        (abs(v) for d in drawn for v in (d.value, d.low, d.high) if v is not None), default=0
+    )
+    scale = Scale(*spanning([-most, most]), 10, WIDTH - 10)
     sized = any(n is not None for _, n, _ in rows)
     columns = [
         Column(first),
@@ -122,31 +122,28 @@ def _forest(caption: str, rows: Sequence[tuple[str, int | None, Difference]], fi
         Column("n" if sized else "win / tie / loss", numeric=True, extra=True),
         Column("p", numeric=True, extra=True),
         Column("q" if sized else "p (Holm)", numeric=True),
-        Column("could have seen", numeric=True, extra=True),
+        Column("detectable", numeric=True, extra=True),
     ]
-    body = [_row(name, n, d, scales[d.scale]) for name, n, d in rows]
-    foot: list[Content] | None = None
-    if len(scales) == 1:
-        scale = next(iter(scales.values()))
-        places = ticks(scale.low, scale.high, 5)
-        axis = svg.axis(scale, [f"{place:g}" for place in places], places)
-        foot = ["", "", "", axis, "", "", "", ""]
+    body = [_row(name, n, d, scale if _axis_of(d) == axis else None) for name, n, d in rows]
+    places = ticks(scale.low, scale.high, 5)
+    drawn_axis = svg.axis(scale, [f"{place:g}" for place in places], places)
+    foot: list[Content] = ["", "", "", drawn_axis, "", "", "", ""]
     return sheet(caption, columns, body, foot=foot, kind="forest")
 
 
-def _scale(differences: list[Difference]) -> Scale:
-    values = [v for d in differences for v in (d.value, d.low, d.high)]
-    return Scale(*spanning([*values, 0.0]), 10, WIDTH - 10)
+def _axis_of(one: Difference) -> str:
+    """Fractions and correlations share an axis."""
+    return "fraction" if one.scale == "signed" else one.scale
 
 
-def _row(name: str, n: int | None, one: Difference, scale: Scale) -> list[Cell | Content]:
+def _row(name: str, n: int | None, one: Difference, scale: Scale | None) -> list[Cell | Content]:
     gap = signed(one.scale, one.value, one.low, one.high)
     span = interval_of(one.scale, one.value, one.low, one.high)
     judged = one.q if n is not None else one.p if one.adjusted_p is None else one.adjusted_p
     sure = judged is not None and judged < SIGNIFICANT
     kind = meaning(one.value, one.better, sure)
     picture: Content = element("small", one.reason or one.no_interval, class_="remark")
-    if one.value is not None:
+    if one.value is not None and scale is not None:
         label = f"{name}: {gap}" + (f", interval {span}" if span else "")
         picture = svg.interval(
             one.value, one.low, one.high, scale, label, reference=0.0, meaning=kind
@@ -156,7 +153,7 @@ def _row(name: str, n: int | None, one: Difference, scale: Scale) -> list[Cell |
         record = f"{whole(one.wins)} / {whole(one.ties)} / {whole(one.losses)}"
     seen = one.smallest_seen
     return [
-        name,
+        breakable(name),
         Cell(joined(element("strong", gap or "–"), " *" if sure else ""), one.value, kind),
         Cell(span, one.low),
         picture,

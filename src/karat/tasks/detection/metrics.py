@@ -7,7 +7,7 @@ from karat.tasks.detection.boxes import Rules
 from karat.tasks.detection.precision import score_classes, score_summary
 from karat.tasks.detection.wanted import summary_names
 
-COCO = "https://cocodataset.org/#detection-eval"
+COCO = "T.-Y. Lin and others, Microsoft COCO, ECCV 2014"
 NO_TRUTH = "no image has a box of this kind to be found"
 
 _AP = About(

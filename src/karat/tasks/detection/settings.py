@@ -68,9 +68,9 @@ def _limits(text: str) -> tuple[int, ...]:
     try:
         values = sorted({int(part) for part in str(text).split(",")})
     except ValueError:
-        raise _bad("max-boxes", text, "write 1,10,100") from None
+        raise _bad("max_boxes", text, "write 1,10,100") from None
     if values[0] < 1:
-        raise _bad("max-boxes", text, "a limit is at least 1")
+        raise _bad("max_boxes", text, "a limit is at least 1")
     return tuple(values)
 
 
@@ -157,4 +157,4 @@ def _best(values: FloatArray, counts: IntArray, k: int) -> tuple[IntArray, IntAr
 
 
 def _bad(option: str, value: Any, help: str) -> UsageError:
-    return UsageError(f"--{option} cannot be {value!r}", help=help)
+    return UsageError(f"--{option.replace('_', '-')} cannot be {value!r}", help=help)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -27,6 +28,9 @@ SCHEMES = {
 }
 """Scheme -> its prefixes, and where a chunk starts, goes on and has ended: `before>here`, with =
 where the types must be equal and ! where they must differ."""
+
+BLOCK = 1 << 18
+"""So many tokens are looked at together: few enough to stay in the cache."""
 
 _LETTERS = "OBIESUL.[]"
 _OTHER = len(_LETTERS)
@@ -78,17 +82,43 @@ def chunks(names: Sequence[str], codes: CodeArray, lengths: IntArray, school: st
     `school` is "" for karat's own reading, conlleval, seqeval, nervaluate, or a strict scheme.
     """
     read = _READERS.get(school, _read_strict)
-    line = _laid_out([read(name) for name in names], read("O"), codes, lengths)
+    readings, outside = [read(name) for name in names], read("O")
+    edges = [0, len(lengths)]
+    # A prefix of no meaning with the type of an O may end a chunk of an earlier sentence.
+    if not any(r.prefix == _OTHER and r.type == outside.type for r in readings):
+        edges = _blocks(lengths)
+    ends, starts = np.concatenate([[0], np.cumsum(lengths)]), places(lengths)
+    parts = []
+    for first, last in pairwise(edges):
+        line = _laid_out(readings, outside, codes[ends[first] : ends[last]], lengths[first:last])
+        part = _decoded(line, last - first, school)
+        shift = int(starts[first]) - 1
+        parts.append((part.doc + first, part.start + shift, part.end + shift, part.kind))
+    doc, start, end, kind = (np.concatenate(column) for column in zip(*parts, strict=True))
+    types = tuple(dict.fromkeys([outside.type, *(r.type for r in readings)]))
+    return Spans(len(lengths), doc, start, end, kind, np.arange(len(doc)), types)
+
+
+def _blocks(lengths: IntArray) -> list[int]:
+    """Where to cut the sentences so that no block has many more tokens than BLOCK."""
+    tokens = np.cumsum(lengths)
+    total = int(tokens[-1]) if len(tokens) else 0
+    cuts = np.searchsorted(tokens, np.arange(BLOCK, total, BLOCK)) + 1
+    return [0, *dict.fromkeys(c for c in cuts.tolist() if c < len(lengths)), len(lengths)]
+
+
+def _decoded(line: Line, sentences: int, school: str) -> Spans:
+    """The chunks of one block of sentences."""
     if school in SCHEMES:
-        return _strict(line, len(lengths), school)
+        return _strict(line, sentences, school)
     if school == "nervaluate":
-        return _by_starts(line, len(lengths), *_runs(line))
+        return _by_starts(line, sentences, *_runs(line))
     if school == "conlleval":
-        return _by_starts(line, len(lengths), *_events(line, *_CONLLEVAL))
+        return _by_starts(line, sentences, *_events(line, *_CONLLEVAL))
     if school == "seqeval":
         # Before the first token it knows no type at all, elsewhere that of an O.
         line.kind[0] = _NO_TYPE
-    return _by_ends(line, len(lengths), *_events(line, *_SEQEVAL))
+    return _by_ends(line, sentences, *_events(line, *_SEQEVAL))
 
 
 def bad_tag(name: str, school: str) -> str | None:

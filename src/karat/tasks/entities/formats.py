@@ -5,7 +5,8 @@ from __future__ import annotations
 from karat.errors import DataError, UsageError
 from karat.model.problem import Problems
 from karat.model.task import Card, Peek, Request
-from karat.tasks.entities import GOLD_TAGS, PREDICTED_TAGS, looks_tagged
+from karat.read.sniff import stem
+from karat.tasks.entities import GOLD_TAGS, PREDICTED_TAGS
 from karat.tasks.entities.caches import read_caches
 from karat.tasks.entities.folders import read_folders
 from karat.tasks.entities.pair import EntityPairs
@@ -54,7 +55,7 @@ def kind_of(peek: Peek) -> str:
     """The same of one input."""
     if peek.shape == "folder":
         return "brat"
-    if peek.shape in ("text", "table") and looks_tagged(peek):
+    if peek.shape in ("text", "table") and not stem(peek.name).endswith(".json"):
         return "conll"
     if "text" not in peek.keys and peek.keys & {*GOLD_TAGS, *PREDICTED_TAGS}:
         return "tags"

@@ -17,17 +17,20 @@ from karat.tasks.entities.schemas import SCHEMAS, semeval
 
 PARTS = ("correct", "incorrect", "partial", "missed", "spurious")
 
-_DENSE = 1 << 24
+_DENSE = 1 << 25
 """Up to so many cells, a full matrix is faster to count in than marks are to sort."""
 
 
 class Tallies:
     """Counts marks of documents into the cells of a layout."""
 
-    def __init__(self, layout: Layout, rows: int) -> None:
+    def __init__(self, layout: Layout, rows: int, *sides: Spans) -> None:
         self.layout, self.rows = layout, rows
+        most = max((int(np.bincount(side.doc).max(initial=0)) for side in sides), default=0)
+        # Half the memory where no document has so many spans that a count could overflow.
+        kind = np.uint16 if most < 1 << 15 else np.int64
         small = rows * layout.width <= _DENSE
-        self._dense = np.zeros((rows, layout.width), dtype=np.int32) if small else None
+        self._dense = np.zeros((rows, layout.width), dtype=kind) if small else None
         self._keys: list[IntArray] = []
 
     def add(self, group: str, doc: IntArray, kind: CodeArray | None = None) -> None:
@@ -82,7 +85,7 @@ def _spans(pairs: EntityPairs, level: str) -> Counts:
     groups = ("tp", "pred", "gold", *(("found",) if level == "weak" else ()))
     bare = ("span_tp", "span_pred", "span_gold", "typed")
     sizes = dict.fromkeys((*groups, *bare), 1) | {f"type_{name}": k for name in groups}
-    tallies = Tallies(Layout(sizes), pairs.n)
+    tallies = Tallies(Layout(sizes), pairs.n, gold, pred)
     for name, spans, which in (
         ("tp", sides[1], compared.pred_first & compared.pred_hit),
         ("pred", sides[1], compared.pred_first),
@@ -115,7 +118,7 @@ def _semeval(pairs: EntityPairs, least: float) -> Counts:
     for schema in SCHEMAS:
         groups |= {f"{schema}_{part}": 1 for part in PARTS}
         groups |= {f"type_{schema}_{part}": k for part in PARTS}
-    tallies = Tallies(Layout(groups), pairs.n)
+    tallies = Tallies(Layout(groups), pairs.n, gold, pred)
     for schema, marks in semeval(gold, pred, least).items():
         for code, part in enumerate(PARTS):
             tallies.add(f"{schema}_{part}", marks.doc[marks.part == code])

@@ -181,7 +181,8 @@ class _Reader:
             message = f"required key '{self.key}' is missing{found(record, self.key)}"
             place.add("tags-missing", message, self.key)
         elif not isinstance(value, list):
-            message = f"value is a {kind(value)}; a list of tags is required"
+            what = "null" if value is None else f"a {kind(value)}"
+            message = f"value is {what}; a list of tags is required"
             place.add("tags-type", message, self.key)
         else:
             for i, tag in enumerate(value):

@@ -239,9 +239,7 @@ class Counting:
         rest = tuple(name for name in measure.fields if name != "type")
         keep, _ = self._kept(measure)
         coded = (
-            self._keyed(rest)
-            if rest
-            else Coded(self.groups.gold * 0, self.groups.system * 0, 1)
+            self._keyed(rest) if rest else Coded(self.groups.gold * 0, self.groups.system * 0, 1)
         )
         kind, kinds = self.fields.key(("type",)), self.fields.values("type")
         held = [

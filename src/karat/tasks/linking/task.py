@@ -128,6 +128,8 @@ class Linking:
                 "clusters reach across documents, so scores of clusters have no interval; "
                 "--group-by docid scores each document on its own"
             )
+        if sides.weights is not None and any(one.aggregate != "sets" for one in sides.measures):
+            found.append("type weights count in measures of sets only")
         if any(one.aggregate == "blanc" for one in sides.measures) and sides.within_documents:
             found.append("blanc counts links inside documents, since no cluster leaves one")
         return found
@@ -176,7 +178,7 @@ def _weights(options: Mapping[str, Any], problems: Problems) -> Weights | None:
 
 def _counts(sides: m.Sides) -> Table:
     """The four counts of every measure, which scores alone do not show."""
-    columns = ["measure", "ptp", "fp", "rtp", "fn", "precision", "recall", "fscore"]
+    columns = ["measure", "ptp", "fp", "rtp", "fn"]
     rows = [
         [name, *(found[c] for c in columns[1:])]
         for name, found in sides.totals.items()

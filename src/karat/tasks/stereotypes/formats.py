@@ -201,9 +201,10 @@ def _near(source: Source, names: Sequence[str], problems: Problems) -> None:
     """Warn of a key in the first row that is nearly an optional one."""
     first = source.peek().first
     keys = set(first) if isinstance(first, Mapping) else set()
-    for name in OPTIONAL:
-        close = get_close_matches(name, keys - set(names), n=1, cutoff=0.85)
-        if name not in keys and close and close[0] not in (*REQUIRED, *OPTIONAL):
+    unknown = keys - {*names, *REQUIRED, *OPTIONAL}
+    for name in OPTIONAL if unknown else ():
+        close = get_close_matches(name, unknown, n=1, cutoff=0.85)
+        if name not in keys and close:
             text = f"key '{close[0]}' is not read; did you mean '{name}'?"
             problems.add("key-typo", text, file=source.name, key=close[0], severity="warning")
 

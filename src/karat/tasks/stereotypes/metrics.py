@@ -115,11 +115,11 @@ def _of_examples(names: Sequence[str], suffix: str, main: bool) -> list[Metric]:
     """The scores of pooled examples."""
     family = _Family("examples", names, suffix, main)
     return [
-        family.ratio("lm", {"related": 1}, {"compared": 1}, _LM),
-        family.ratio("ss", {"pro": 1}, {"decided": 1}, _SS),
         *family.smooth(
             "icat", lambda t: _icat(t("related") / t("compared"), t("pro") / t("decided")), _ICAT
         ),
+        family.ratio("lm", {"related": 1}, {"compared": 1}, _LM),
+        family.ratio("ss", {"pro": 1}, {"decided": 1}, _SS),
         *family.count(),
         family.ties(),
     ]

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from karat.model.pairs import Facet, FloatArray, Pairs
 from karat.model.problem import Problems
@@ -117,12 +118,12 @@ def _paired(
     matrices, ids, used = [], [], 0
     for sheet in sheets:
         candidates = _candidates(sheet)
-        flat = [one for three in candidates for one in three]
-        values = [known.get(one) for one in flat]
+        flat = candidates.ravel().tolist()
+        values = list(map(known.get, flat))
         lost = [i for i, value in enumerate(values) if value is None]
         used += len(flat) - len(lost)
         if lost:
-            _report_missing(sheet, scores, flat, lost, len(candidates[0]), request, problems)
+            _report_missing(sheet, scores, flat, lost, candidates.shape[1], request, problems)
         found: list[float] = [np.nan if value is None else value for value in values]
         matrices.append(np.array(found, dtype=np.float64).reshape(sheet.n, -1))
         ids += _names(sheet)
@@ -139,15 +140,16 @@ def _paired(
     return replace(kept, gold=replace(kept.gold, remarks=(remark,)))
 
 
-def _candidates(sheet: Sheet) -> list[tuple[str, ...]]:
-    """The ids of each example's candidates: stereotype, anti-stereotype, unrelated."""
+def _candidates(sheet: Sheet) -> npt.NDArray[np.object_]:
+    """(n, kinds): the ids of candidates, by stereotype, anti-stereotype, unrelated."""
     if sheet.section == PAIRS:
-        return [(f"{name}:more", f"{name}:less") for name in _names(sheet)]
+        pairs = [(f"{name}:more", f"{name}:less") for name in _names(sheet)]
+        return np.array(pairs, dtype=object)
     code = {label: i for i, label in enumerate(LABELS)}
     labels = [list(map(code.__getitem__, sheet.columns[f"c{i}_gold_label"])) for i in CANDIDATES]
     order = np.argsort(np.array(labels), axis=0)
     ids = np.array([sheet.columns[f"c{i}_id"] for i in CANDIDATES], dtype=object)
-    return list(zip(*np.take_along_axis(ids, order, axis=0).tolist(), strict=True))
+    return np.asarray(np.take_along_axis(ids, order, axis=0).T)
 
 
 def _names(sheet: Sheet) -> list[str]:
@@ -194,7 +196,7 @@ def _report_extra(sheets: Sequence[Sheet], scores: Scores, used: int, problems: 
             given |= part
     if len(given) <= used:
         return
-    there = {one for sheet in sheets for three in _candidates(sheet) for one in three}
+    there = {one for sheet in sheets for one in _candidates(sheet).ravel().tolist()}
     extra = [one for one in given if one not in there]
     if not extra:
         return
@@ -286,7 +288,8 @@ def _selected(
             values[name] = Column(name)
             found = _values(card, pairs, name)
             if all(one is None for one in found):
-                there = sorted({*card.computed, *(c for s in pairs.gold.sheets for c in s.columns)})
+                known = {*card.computed, *(c for s in pairs.gold.sheets for c in s.columns)}
+                there = sorted(known - {name})
                 close = get_close_matches(name, there, n=3)
                 hint = (
                     f"did you mean {' or '.join(close)}?"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import string
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,6 +20,7 @@ from karat.tasks.stereotypes.records import CANDIDATES, REQUIRED, Sheet, diagnos
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _FIELDS = ("id", "target", "bias_type", "context")
 _OF_CANDIDATE = ("id", "sentence", "gold_label")
+_OF_COLUMN = re.compile(r"^c(\d)_(\w+)$")
 
 
 class _Candidate(msgspec.Struct, gc=False):
@@ -126,4 +128,8 @@ def _report_example(example: Any, path: str, place: Place) -> None:
         told = one if isinstance(one, Mapping) else {}
         row |= {f"c{i}_{key}": told.get(key) for key in _OF_CANDIDATE}
     assert set(row) == set(REQUIRED)
-    diagnose(row, place)
+    found = Problems()
+    diagnose(row, Place(found, place.file))
+    for problem in found:
+        key = _OF_COLUMN.sub(lambda m: f"sentences[{int(m[1]) - 1}].{m[2]}", problem.key or "")
+        place.add(problem.code, problem.message, f"{path}.{key}")

@@ -24,7 +24,7 @@ def read_table(path: Path, problems: Problems) -> dict[tuple[str, str], str]:
     """(id, field) -> text, of a CSV or TSV file with these three columns."""
     name = str(path)
     try:
-        text = path.read_text("utf-8-sig")
+        text = path.read_text("utf_8_sig")
     except (OSError, UnicodeDecodeError) as error:
         problems.add("file-unreadable", f"cannot be read: {error}", file=name)
         return {}

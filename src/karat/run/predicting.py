@@ -1,0 +1,211 @@
+"""From data files to a predictions file of StereoSet: read, choose paths, run, write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from karat.errors import DataError, MissingExtra, UsageError
+from karat.model.problem import Problems
+from karat.model.task import Request
+from karat.read.source import Source
+
+if TYPE_CHECKING:
+    from karat.models.examples import Example
+    from karat.models.journal import Journal
+    from karat.models.loading import Settings
+    from karat.models.running import Pace
+
+SECTIONS = ("intrasentence", "intersentence")
+FOLDER = Path("results") / "predictions"
+CASES = ("orig", "b", "c", "d", "e", "f")
+Say = Callable[[str], None]
+Write = Callable[[Path, bytes], None]
+Sections = dict[str, list[dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What to score. A path left None is chosen by the model; a section left None is skipped."""
+
+    files: dict[str, str | None]
+    paths: dict[str, str | None]
+    case: str = "d"
+    nsp: Path | None = None
+    out: Path | None = None
+    resume: bool = False
+    data: tuple[str, ...] = ()
+
+    @property
+    def cases(self) -> tuple[str, ...]:
+        """The case numbers asked for."""
+        return CASES if self.case == "all" else (self.case,)
+
+
+def need_models() -> None:
+    """Return if torch and transformers are there; else say what to install."""
+    try:
+        import torch  # noqa: F401
+        import transformers  # noqa: F401
+    except ImportError:
+        raise MissingExtra("running a model", "models") from None
+
+
+def read_examples(job: Job) -> dict[str, list[Example]]:
+    """Section -> its examples. A DataError lists what is wrong with the files."""
+    from karat.models.examples import Candidate, Example
+    from karat.tasks.stereotypes.formats import read_sheets
+    from karat.tasks.stereotypes.records import check_sheet
+
+    named = {f"{section}_df_file": file for section, file in job.files.items() if file}
+    sources = tuple(Source.of(file) for file in (*named.values(), *job.data))
+    problems = Problems()
+    sheets = read_sheets(Request(gold=sources, options=named), ("c1_word",), problems)
+    found: dict[str, list[Example]] = {}
+    for sheet in sheets:
+        if not check_sheet(sheet, problems):
+            continue
+        columns = sheet.columns
+        if sheet.section == SECTIONS[0] and "c1_word" not in columns:
+            problems.add("column-missing", "there is no column c1_word", file=sheet.file)
+            continue
+        blank = [""] * sheet.n
+        parts = [
+            zip(
+                columns[f"c{i}_id"],
+                columns[f"c{i}_sentence"],
+                columns.get(f"c{i}_word", blank),
+                strict=True,
+            )
+            for i in (1, 2, 3)
+        ]
+        rows = zip(columns["context"], *parts, strict=True)
+        found.setdefault(sheet.section, []).extend(
+            Example(context, tuple(Candidate(a, b, c or "") for a, b, c in three))
+            for context, *three in rows
+        )
+    if problems.errors:
+        raise DataError(problems)
+    return found
+
+
+def result_name(settings: Settings, job: Job, paths: dict[str, str], case: str) -> str:
+    """The file name of the original: model, paths and language; the case behind GPT2LM and T5LM."""
+    parts = [paths.get(section, "") for section in SECTIONS]
+    if parts[1] in ("GPT2LM", "T5LM"):
+        parts[1] += f"_{case}"
+    first = next((job.files[s] for s in SECTIONS if job.files.get(s)), None) or "".join(
+        job.data[:1]
+    )
+    language = Path(first).name.split(".")[0][-2:]
+    model = settings.name.rstrip("/").replace("/", "_")
+    return f"{model}_{'_'.join(parts)}_{language}.json"
+
+
+def predict(
+    settings: Settings, job: Job, pace: Pace, say: Say, write: Write
+) -> list[Path]:
+    """The files that were written; none where a shard alone was run."""
+    need_models()
+    from karat.models.loading import configuration, kind_of
+    from karat.models.paths import usual
+
+    config = configuration(settings.name)
+    kind = kind_of(config)
+    say(f"{settings.name}: {config.model_type}, a {kind} model")
+    examples = read_examples(job)
+    if not examples:
+        raise UsageError("there is nothing to predict", help="give a data file of either section")
+    paths = {
+        section: job.paths.get(section) or usual(kind, section, job.nsp is not None)
+        for section in SECTIONS
+        if section in examples
+    }
+    many = len(job.cases) > 1 and paths.get(SECTIONS[1]) == "GPT2LM"
+    cases = job.cases if many or job.case != "all" else ("d",)
+    targets = {case: _target(settings, job, paths, case, many) for case in cases}
+    first = next(iter(targets.values()))
+    first.parent.mkdir(parents=True, exist_ok=True)
+    with Journal(first, pace.shard, resume=job.resume) as journal:
+        told: dict[str, Sections] = {case: {} for case in cases}
+        complete = True
+        for section, path in paths.items():
+            run = _Run(settings, section, path, examples[section], cases, job.nsp)
+            complete &= run.go(pace, journal, told, say)
+            if settings.dtype in ("bf16", "tf32"):
+                run.compare(say)
+        if not complete:
+            say(f"part written: {journal.path}")
+            say("when all parts lie beside it, run again with --resume and without --shard")
+            return []
+        _write(told, targets, write)
+        journal.clear()
+    return list(targets.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One section on one path."""
+
+    settings: Settings
+    section: str
+    path: str
+    examples: list[Example]
+    cases: Sequence[str]
+    nsp: Path | None
+
+    def go(self, pace: Pace, journal: Journal, told: dict[str, Sections], say: Say) -> bool:
+        """Whether all batches are there; then their scores stand in `told`."""
+        from karat.models.running import rows_of
+
+        say(f"{self.section}: {self.path}")
+        path, identity, notes = self.make(self.settings, self.examples)
+        rows, more = rows_of(path.work, identity, self.settings, pace, journal, self.section)
+        for note in (*notes, *more):
+            say(f"note: {note}")
+        if rows is None:
+            return False
+        ids = [c.id for example in self.examples for c in example.candidates]
+        found = path.scores(rows)
+        for case, sections in told.items():
+            scores = found.get(case) or found[path.kinds[0]]
+            listed = zip(ids, scores, strict=True)
+            sections[self.section] = [{"id": i, "score": s} for i, s in listed if s is not None]
+            lost = len(ids) - len(sections[self.section])
+            if lost:
+                say(f"note: {lost} candidates have nothing to score and are left out")
+        for note in path.notes:
+            say(f"note: {note}")
+        return True
+
+    def make(self, settings: Settings, examples: Sequence[Example]) -> Any:
+        """The path, loaded."""
+        from karat.models.paths import make
+
+        return make(settings, self.section, self.path, examples, self.cases, self.nsp)
+
+    def compare(self, say: Say) -> None:
+        """Say how many orderings the faster type turned, on a sample."""
+        from karat.models.running import flipped
+
+        turned, total = flipped(self.make, self.settings, self.examples)
+        say(
+            f"{self.section}: {self.settings.dtype} turned {turned} of {total} orderings of two "
+            "candidates on a sample, compared with fp32"
+        )
+
+
+def _target(
+    settings: Settings, job: Job, paths: dict[str, str], case: str, many: bool
+) -> Path:
+    if job.out is None:
+        return FOLDER / result_name(settings, job, paths, case)
+    return job.out.with_name(f"{job.out.stem}_{case}{job.out.suffix}") if many else job.out
+
+
+def _write(told: dict[str, Sections], targets: dict[str, Path], write: Write) -> None:
+    for case, sections in told.items():
+        write(targets[case], json.dumps(sections, indent=2).encode())

@@ -1,0 +1,149 @@
+"""Both sides of a stress run as object detection sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from karat.model.pairs import BoolArray, FloatArray, IntArray
+from karat.model.problem import Problems
+from karat.model.seen import Boxes, Seen, Trials
+from karat.model.task import Card, Request
+from karat.read.fields import Fields
+from karat.read.place import Place
+from karat.tasks.detection import cache, measure, pair
+from karat.tasks.detection.records import BOXES
+from karat.tasks.detection.scene import DetectionPairs
+from karat.tasks.detection.units import settle
+
+
+def observe(
+    card: Card, requests: Mapping[str, Request], configuration: Place, problems: Problems
+) -> dict[str, Seen]:
+    """What each side holds, after both were checked."""
+    found: dict[str, Seen] = {}
+    widths: list[tuple[str, int]] = []
+    for name, request in requests.items():
+        pairs = pair.read(card, request, problems)
+        quiet = Problems()
+        data = cache.read_data(request, Fields((), None, None), quiet)
+        predicted = _predicted(request, data, quiet)
+        if problems.errors or data.reader.count is None:
+            continue
+        if predicted is not None:
+            widths.append((predicted.reader.name, predicted.width))
+        found[name] = _seen(data, predicted, pairs, request)
+    if len({width for _, width in widths}) > 1:
+        (first, there), (second, here) = widths
+        text = f"{here} classes here, {there} in {first}"
+        Place(problems, second).add("class-count-mismatch", text, BOXES)
+    _check_names(requests, widths, configuration)
+    return {} if problems.errors else found
+
+
+def _check_names(
+    requests: Mapping[str, Request], widths: list[tuple[str, int]], configuration: Place
+) -> None:
+    names = next(iter(requests.values())).declared.class_names
+    if names is not None and widths and len(names) != widths[0][1]:
+        text = f"{len(names)} class names but {widths[0][1]} probabilities in {widths[0][0]}"
+        configuration.add("class-names-length", text, "data_profiling_info.class_names")
+
+
+def _predicted(request: Request, data: cache.Data, quiet: Problems) -> cache.Predicted | None:
+    """The predictions of a side, every box with its likeliest class."""
+    inline = not request.predictions and BOXES in data.reader.audit.seen
+    if not request.predictions and not inline:
+        return None
+    source = request.gold[0] if inline else request.predictions[0]
+    found = cache.read_predictions(source, data, None, quiet, inline)
+    settle(data, found, str(request.options.get("coordinates") or "auto"))
+    return found
+
+
+def _seen(
+    data: cache.Data,
+    predicted: cache.Predicted | None,
+    pairs: DetectionPairs | None,
+    request: Request,
+) -> Seen:
+    labelled = data.count >= 0
+    classes = max(int(data.classes.max(initial=-1)) + 1, predicted.width if predicted else 0)
+    names = request.declared.class_names or tuple(map(str, range(classes)))
+    boxes = _boxes(data, data.row, data.corners, data.classes, None) if labelled.any() else None
+    reader = data.reader
+    if predicted is None:
+        return Seen(
+            reader.name, len(data.count), reader.line_of, labelled, names, boxes=boxes
+        )
+    row = np.repeat(np.arange(len(predicted.count)), predicted.count)
+    own = predicted.box
+    found = _boxes(data, row[own], predicted.corners[own], predicted.best, predicted.score)
+    return Seen(
+        reader.name,
+        len(data.count),
+        reader.line_of,
+        labelled,
+        names,
+        boxes=boxes,
+        predicted_boxes=found,
+        exclusive=predicted.exclusive,
+        trials=() if pairs is None or not labelled.any() else _trials(pairs, request),
+    )
+
+
+def _boxes(
+    data: cache.Data,
+    row: IntArray,
+    corners: FloatArray,
+    label: IntArray,
+    score: FloatArray | None,
+) -> Boxes:
+    """Boxes in fractions where the sizes of the images are known; pixels stay pixels elsewhere."""
+    placed = corners[:, [0, 2, 1, 3]]
+    if len(corners) and float(np.abs(corners).max()) > 2:
+        size = np.stack([data.width, data.height], axis=1)[row]
+        known = (size > 0).all(axis=1)
+        placed = np.where(known[:, None], placed / np.tile(np.maximum(size, 1), 2), placed)
+    return Boxes(row, label.astype(np.int64), placed, score)
+
+
+def _trials(pairs: DetectionPairs, request: Request) -> tuple[Trials, ...]:
+    """Recall of true boxes and precision of boxes from the score cut on, by class and by area."""
+    scene, found = pairs.gold, pairs.pred.detections
+    became = measure.outcome(pairs, measure.evaluated(pairs))
+    kept = became.counted[found.score[became.counted] >= measure.cut_of(request.options)]
+    hits = kept[became.truth[kept] >= 0]
+    hit = np.zeros(scene.truths.n, dtype=bool)
+    hit[became.truth[hits]] = True
+    plain = np.flatnonzero(~scene.truths.crowd)
+    names = scene.class_names
+    truths = scene.truths
+    return (
+        *_by_kind(
+            "label", "recall", names, truths.category[plain], truths.area[plain], hit[plain],
+            scene.records[truths.image[plain]],
+        ),
+        *_by_kind(
+            "prediction", "precision", names, found.category[kept], found.area[kept],
+            became.truth[kept] >= 0, scene.records[found.image[kept]],
+        ),
+    )  # fmt: skip
+
+
+def _by_kind(
+    what: str,
+    metric: str,
+    names: tuple[str, ...],
+    category: IntArray,
+    area: FloatArray,
+    hit: BoolArray,
+    row: IntArray,
+) -> tuple[Trials, Trials]:
+    code = category.astype(np.int64)
+    none = np.zeros(len(code), dtype=np.int64)
+    return (
+        Trials(f"class of {what}", metric, names, code, hit, row),
+        Trials(f"area of {what}", metric, (), none, hit, row, value=np.asarray(area)),
+    )

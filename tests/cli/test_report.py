@@ -1,0 +1,87 @@
+"""`karat report`: a stored run in every form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from karat.cli.report import FORMATS
+from karat.model.report import Gate, Report, Score
+from karat.present.html import page
+
+
+def a_run(name: str = "nli", value: float = 0.1 + 0.2) -> Report:
+    return Report(
+        task=name,
+        title=name.upper(),
+        n=4,
+        scores=[Score(name="accuracy", value=value, low=0.1, high=0.5, n=4, main=True)],
+        gates=[Gate(rule="accuracy>=0.8", passed=False, value=value, text="accuracy is low")],
+    )
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    path = tmp_path / "run.json"
+    path.write_text(a_run().to_json(), encoding="utf-8")
+    return path
+
+
+def test_a_run_becomes_a_page_and_comes_back(karat, run: Path, tmp_path: Path) -> None:
+    made = tmp_path / "page.html"
+    answer = karat("report", str(run), "-o", str(made))
+    assert (answer.status, answer.out) == (0, "")
+    assert f"wrote {made}" in answer.err
+    back = karat("report", str(made), "--json")
+    assert Report.from_json(back.out) == a_run()
+    assert back.out == karat("report", str(run), "--json").out
+
+
+def test_several_runs_share_a_page(karat, run: Path, tmp_path: Path) -> None:
+    other, made = tmp_path / "other.json", tmp_path / "page.htm"
+    other.write_text(a_run(value=0.5).to_json(), encoding="utf-8")
+    assert karat("report", str(run), str(other), "-o", str(made), "--quiet").err == ""
+    assert page.reports_in(made.read_bytes()) == [a_run(), a_run(value=0.5)]
+    assert [one["n"] for one in karat("report", str(made), "--json").document] == [4, 4]
+
+
+def test_without_a_form_it_prints_as_score_does(karat, run: Path) -> None:
+    answer = karat("report", str(run))
+    assert answer.status == 0
+    assert answer.out.startswith("NLI | 4 items")
+    assert "FAIL" in answer.out
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_form_is_printed(karat, run: Path, form: str) -> None:
+    answer = karat("report", str(run), "--format", form)
+    assert answer.status == 0
+    assert "accuracy" in answer.out.replace("\\_", "_")
+
+
+def test_forms_are_what_they_are_called(karat, run: Path) -> None:
+    assert ET.fromstring(karat("report", str(run), "--format", "junit").out.encode()).tag
+    assert karat("report", str(run), "--format", "github").out.startswith("::error title=")
+    assert json.loads(karat("report", str(run), "--format", "json").out)["task"] == "nli"
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"<html></html>", b"[1]", b'{"n": "x"}', b"\xff"])
+def test_what_is_no_report_is_refused(karat, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "other.json"
+    path.write_bytes(content)
+    answer = karat("report", str(path))
+    assert answer.status == 2
+    assert "is no report of karat" in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_other_mistakes_are_said(karat, run: Path, tmp_path: Path) -> None:
+    missing = karat("report", str(tmp_path / "none.json"))
+    assert (missing.status, "cannot be read" in missing.err) == (2, True)
+    two = karat("report", str(run), str(run), "-o", str(tmp_path / "two.csv"))
+    assert (two.status, "can hold one run" in two.err) == (2, True)
+    both = karat("report", str(run), "--json", "--format", "csv")
+    assert (both.status, "exclude each other" in both.err) == (2, True)
