@@ -1,10 +1,10 @@
-"""Entity linking at size: every measure, against the official script where a command for it is given.
+"""Entity linking at size: every measure, against the official script where it can be run.
 
     python benchmarks/linking.py [MENTIONS] [--kind local|global] [--official COMMAND] [-m MEASURE]
 
-Seeded data: 20 mentions a document, 5 types, 70 % in the knowledge base, entities by Zipf's law, NIL
-clusters of about 3. "local": wrong links stay among neighbouring ids; "global": they go anywhere, so
-that one giant connected part arises.
+Seeded data: 20 mentions a document, 5 types, 70 % in the knowledge base, entities by Zipf's law,
+NIL clusters of about 3. "local": wrong links stay among neighbouring ids; "global": they go
+anywhere, so that one giant connected part arises.
 """
 
 from __future__ import annotations
@@ -80,9 +80,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         gold, system = make(chosen.mentions, chosen.kind, Path(folder))
-        print(
-            f"{chosen.mentions:,} mentions ({chosen.kind}) made in {time.perf_counter() - began:.1f} s"
-        )
+        took = time.perf_counter() - began
+        print(f"{chosen.mentions:,} mentions ({chosen.kind}) made in {took:.1f} s")
         names = [word for name in chosen.measure or ["all"] for word in ("-m", name)]
         tail = ["evaluate", *names, "-g", str(gold), str(system)]
         ours = [sys.executable, "-m", "karat.compat.neleval", *tail]

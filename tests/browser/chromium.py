@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 FLAGS = (
     "--headless",
@@ -46,7 +46,7 @@ class Browser:
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._process = self._start(path)
 
-    def __enter__(self) -> Browser:
+    def __enter__(self) -> Self:
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
         self._session = attached["sessionId"]
@@ -136,7 +136,7 @@ class Browser:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             close_fds=False,
-            preexec_fn=place,
+            preexec_fn=place,  # noqa: PLW1509 - the tests have no threads
         )
         os.close(theirs_in)
         os.close(theirs_out)

@@ -45,50 +45,35 @@ def difference(**changes: Any) -> Difference:
     return Difference(**{**plain, **changes})
 
 
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        (
-            {},
-            "B beats A by 1.20 points f1 [0.40, 2.00], p = 0.003; "
-            "this test set can see differences of 1.00.",
-        ),
-        (
-            {"value": -0.012, "low": -0.02, "high": -0.004},
-            "B loses to A by 1.20 points f1 [0.40, 2.00], p = 0.003; "
-            "this test set can see differences of 1.00.",
-        ),
-        (
-            {"better": "lower"},
-            "B loses to A by 1.20 points f1 [0.40, 2.00], p = 0.003; "
-            "this test set can see differences of 1.00.",
-        ),
-        (
-            {"p": 0.2, "adjusted_p": 0.4, "low": -0.006, "high": 0.03},
-            "B and A cannot be told apart by f1: +1.2 points [-0.6, 3.0], adjusted p = 0.4; "
-            "this test set can see differences of 1.0.",
-        ),
-        (
-            {"scale": "percent", "value": 12.0, "low": 4.0, "high": 20.0, "smallest_seen": 9.0},
-            "B beats A by 12.0 points f1 [4.0, 20.0], p = 0.003; "
-            "this test set can see differences of 9.0.",
-        ),
-        (
-            {"scale": "signed", "p": 0.0001, "adjusted_p": 0.0001},
-            "B beats A by 0.0120 f1 [0.0040, 0.0200], p < 0.001; "
-            "this test set can see differences of 0.0100.",
-        ),
-        (
-            {"better": "near"},
-            "B minus A is +1.20 points f1 [0.40, 2.00], p = 0.003; "
-            "this test set can see differences of 1.00.",
-        ),
-        (
-            {"value": None, "reason": "the denominator is 0"},
-            "B and A cannot be compared by f1: the denominator is 0.",
-        ),
-    ],
-)
+SEES = "; this test set can see differences of"
+SENTENCES: list[tuple[dict[str, Any], str]] = [
+    ({}, f"B beats A by 1.20 points f1 [0.40, 2.00], p = 0.003{SEES} 1.00."),
+    (
+        {"value": -0.012, "low": -0.02, "high": -0.004},
+        f"B loses to A by 1.20 points f1 [0.40, 2.00], p = 0.003{SEES} 1.00.",
+    ),
+    ({"better": "lower"}, f"B loses to A by 1.20 points f1 [0.40, 2.00], p = 0.003{SEES} 1.00."),
+    (
+        {"p": 0.2, "adjusted_p": 0.4, "low": -0.006, "high": 0.03},
+        f"B and A cannot be told apart by f1: +1.2 points [-0.6, 3.0], adjusted p = 0.4{SEES} 1.0.",
+    ),
+    (
+        {"scale": "percent", "value": 12.0, "low": 4.0, "high": 20.0, "smallest_seen": 9.0},
+        f"B beats A by 12.0 points f1 [4.0, 20.0], p = 0.003{SEES} 9.0.",
+    ),
+    (
+        {"scale": "signed", "p": 0.0001, "adjusted_p": 0.0001},
+        f"B beats A by 0.0120 f1 [0.0040, 0.0200], p < 0.001{SEES} 0.0100.",
+    ),
+    ({"better": "near"}, f"B minus A is +1.20 points f1 [0.40, 2.00], p = 0.003{SEES} 1.00."),
+    (
+        {"value": None, "reason": "the denominator is 0"},
+        "B and A cannot be compared by f1: the denominator is 0.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "told"), SENTENCES)
 def test_the_sentence(changes: dict[str, Any], told: str) -> None:
     assert sentence("B", "A", [difference(**changes)], 0.95) == told
 

@@ -13,12 +13,12 @@ from linking import brute
 
 
 def rows(dice: Random, entities: int) -> list[brute.Row]:
-    found = []
-    for doc in ("a", "b"):
-        for place in range(7):
-            if dice.random() < 0.8:
-                found.append((doc, place * 10, place * 10 + 4, f"E{dice.randrange(entities)}"))
-    return found
+    return [
+        (doc, place, place + 4, f"E{dice.randrange(entities)}")
+        for doc in ("a", "b")
+        for place in range(0, 70, 10)
+        if dice.random() < 0.8
+    ]
 
 
 def text(some: list[brute.Row]) -> str:

@@ -72,7 +72,13 @@ def evil(report: Report) -> Report:
         Table(name="m", title=EVIL, columns=["", EVIL], rows=[[EVIL, 3]], kind="confusion")
     )
     report.curves.append(
-        Curve(name="c", title=EVIL, x=EVIL, y=EVIL, series=[Series(name=EVIL, x=[0, 1], y=[0, 1])])
+        Curve(
+            name="c",
+            title=EVIL,
+            x=EVIL,
+            y=EVIL,
+            series=[Series(name=EVIL, x=[0.0, 1.0], y=[0.0, 1.0])],
+        )
     )
     fields = {EVIL: EVIL, "boxes": [{"box": [0, 0, 1, 1], "label": EVIL}]}
     report.examples.append(

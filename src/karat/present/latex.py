@@ -78,10 +78,9 @@ def _comparison(report: Report, one: Comparison) -> str:
     rows = [_difference(found) for found in one.differences if found.name in names]
     adjusted = len(report.comparisons) > 1
     head = ("", "difference", "interval", "Holm $p$" if adjusted else "$p$", "smallest seen")
-    caption = (
-        f"{text(one.system)} minus {text(one.baseline)} on {count(report.n, _STYLE)} "
-        f"{text(plural(report.item, report.n))}, {_percent(report.level)} intervals; {_tests(report)}"
-    )
+    size = f"{count(report.n, _STYLE)} {text(plural(report.item, report.n))}"
+    caption = f"{text(one.system)} minus {text(one.baseline)} on {size}, "
+    caption += f"{_percent(report.level)} intervals; {_tests(report)}"
     letter = next((s.letter for s in report.systems if s.name == one.system), "b")
     return _table("lrrrr", head, rows, caption, f"tab:difference-{letter}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
 import msgspec
@@ -96,8 +96,8 @@ def _figure(runs: Sequence[Logged], name: str) -> str:
     head = "<tr>" + "".join(f"<th scope=col>{title}</th>" for title in titles) + "</tr>"
     return (
         f"<figure><figcaption>{escape(name)}</figcaption>{_drawing(points, name)}"
-        f"<details><summary>Table</summary><table><thead>{head}</thead><tbody>{rows}</tbody></table>"
-        "</details></figure>"
+        f"<details><summary>Table</summary><table><thead>{head}</thead>"
+        f"<tbody>{rows}</tbody></table></details></figure>"
     )
 
 
@@ -133,36 +133,35 @@ def _drawing(points: Sequence[tuple[Logged, Score]], name: str) -> str:
 
     marks = [_mark(x(at), y, run, score, value) for at, (run, score, value) in enumerate(drawn)]
     path = " ".join(f"{x(at):.1f},{y(value):.1f}" for at, (_, _, value) in enumerate(drawn))
-    axis = "".join(
-        f'<text class="axis" x="{_LEFT - 6}" y="{y(end) + 4:.1f}" text-anchor="end">{_short(end)}</text>'
-        for end in dict.fromkeys((low, high))
-    )
+    axis = "".join(_label(y(end), end) for end in dict.fromkeys((low, high)))
     return (
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(name)} over time">'
         f'{axis}<polyline class="line" points="{path}"/>{"".join(marks)}</svg>'
     )
 
 
-def _mark(x: float, y: object, run: Logged, score: Score, value: float) -> str:
+def _mark(x: float, y: Callable[[float], float], run: Logged, score: Score, value: float) -> str:
     """One run: its interval, its dot with a title, and the sign of a change."""
-    assert callable(y)
     told = f"{run.at[:16]} {run.name}: {value:.6g}"
     bar = ""
     if score.low is not None and score.high is not None:
         told += f" [{score.low:.6g}, {score.high:.6g}]"
-        bar = f'<line class="bar" x1="{x:.1f}" x2="{x:.1f}" y1="{y(score.low):.1f}" y2="{y(score.high):.1f}"/>'
+        ends = f'y1="{y(score.low):.1f}" y2="{y(score.high):.1f}"'
+        bar = f'<line class="bar" x1="{x:.1f}" x2="{x:.1f}" {ends}/>'
     change = run.changes.get(score.name, "")
     sign = ""
     if change:
         told += f", {change} than the run before"
         top = y(score.high if score.high is not None else value) - 6
-        sign = f'<text class="{change}" x="{x:.1f}" y="{top:.1f}" text-anchor="middle">{_SIGN[change]}</text>'
+        place = f'x="{x:.1f}" y="{top:.1f}" text-anchor="middle"'
+        sign = f'<text class="{change}" {place}>{_SIGN[change]}</text>'
     dot = f'<circle cx="{x:.1f}" cy="{y(value):.1f}" r="4"/>'
     return f"<g><title>{escape(told)}</title>{bar}{dot}{sign}</g>"
 
 
-def _short(value: float) -> str:
-    return f"{value:.4g}"
+def _label(y: float, value: float) -> str:
+    place = f'x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end"'
+    return f'<text class="axis" {place}>{value:.4g}</text>'
 
 
 _PAGE = """<!doctype html>
@@ -186,8 +185,9 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size
 th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid var(--faint); }
 </style></head><body><main>
 <h1>History of runs</h1>
-<p>Each dot is a run with its interval. ▲ and ▼ mark changes that are more than chance, against the
-run before on the same data; the two runs are taken as independent, which is on the safe side.</p>
+<p>Each dot is a run with its interval. ▲ and ▼ mark changes that are more than chance, against
+the run before on the same data; the two runs are taken as independent, which is on the safe
+side.</p>
 BODY
 </main></body></html>
 """

@@ -19,7 +19,7 @@ from karat.read.place import Place
 
 BOUNDARY = "-DOCSTART-"
 OLD_BOUNDARY = "-X-"
-PIECE = 1 << 22
+PIECE = 1 << 19
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +172,10 @@ def _finished(reading: _Reading) -> Columns:
     token[blank] = False
     starts = np.array(reading.starts, dtype=np.int64)
     token[starts] = False
-    at = np.flatnonzero(token)
+    at = np.flatnonzero(token).astype(np.int32 if reading.lines < 1 << 31 else np.int64)
     # A sentence begins where the line before is no token.
-    begins = at[np.concatenate([[True], np.diff(at) > 1])] if len(at) else at
-    place = np.searchsorted(at, begins)
+    place = np.flatnonzero(token & ~np.concatenate([[False], token[:-1]]))
+    begins, place = place, np.searchsorted(at, place)
     lengths = np.diff(np.append(place, len(at)))
     document = np.searchsorted(starts, begins, side="right") - 1
     codes = tuple(np.concatenate(part)[at] for part in reading.parts)
@@ -195,10 +195,8 @@ def sentences(source: Source) -> Iterator[tuple[int, list[list[str]]]]:
     """(line of the first token, cells of each token) of every sentence; for a second look."""
     rows: list[list[str]] = []
     first = 0
-    text = source.data().decode("utf-8", "replace").replace("\r\n", "\n")
     tab: bool | None = None
-    for number, raw in enumerate(text.split("\n"), 1):
-        line = raw.rstrip(" \t\r")
+    for number, line in enumerate(_lines(source), 1):
         if line and tab is None:
             tab = "\t" in line
         if line and not line.startswith((BOUNDARY, f"{OLD_BOUNDARY} ", f"{OLD_BOUNDARY}\t")):
@@ -209,6 +207,15 @@ def sentences(source: Source) -> Iterator[tuple[int, list[list[str]]]]:
             rows, first = [], 0
     if rows:
         yield first, rows
+
+
+def _lines(source: Source) -> Iterator[str]:
+    """The lines of a file, piece by piece, without white space at their ends."""
+    for piece in pieces(source.blocks(), PIECE):
+        lines = piece.decode("utf-8", "replace").split("\n")
+        if not lines[-1]:
+            lines.pop()
+        yield from (line.rstrip(" \t\r") for line in lines)
 
 
 def write_sentences(rows: Sequence[Sequence[Sequence[str]]]) -> str:

@@ -7,32 +7,22 @@ adjust for how many were taken, and say what that means.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from karat.errors import DataError, UsageError
-from karat.model.metric import Events, Metric
 from karat.model.problem import Problems
-from karat.model.report import (
-    Comparison,
-    Difference,
-    Input,
-    Report,
-    SliceDifference,
-    System,
-)
+from karat.model.report import Comparison, Difference, Input, Report, System
 from karat.model.signature import Signature
 from karat.model.task import Card, Labelled, Request
 from karat.run import keeping, pipeline, signing, verdicts
-from karat.run.aligning import Aligned, Contestant, Influences, align
-from karat.stats.compare import PairedEstimate, paired_all
+from karat.run.aligning import Aligned, Contestant, align
+from karat.run.differences import differences, in_slices, main_metrics, over_slices, over_systems
 from karat.stats.intervals import FEW_CLUSTERS, Settings
-from karat.stats.multiple import benjamini_hochberg, holm
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 
@@ -191,147 +181,20 @@ def _comparisons(
 ) -> list[Comparison]:
     """Every system against the baseline, adjusted for how many there are."""
     first, others = runs.contestants[0], runs.contestants[1:]
-    found = [_differences(a, one, first, settings) for a, one in zip(aligned, others, strict=True)]
-    found = _holm(found)
-    slices = [_slices(a, settings.inference) for a in aligned]
-    slices = _adjusted_slices(slices)
+    inference = settings.inference
+    found = over_systems(
+        [differences(a, one, first, inference) for a, one in zip(aligned, others, strict=True)]
+    )
+    slices = over_slices([in_slices(a, inference) for a in aligned])
     return [
         Comparison(
             system=one.name,
             baseline=first.name,
-            differences=differences,
+            differences=told,
             slices=parts,
-            sentence=verdicts.sentence(one.name, first.name, differences, settings.level),
+            sentence=verdicts.sentence(one.name, first.name, told, settings.level),
         )
-        for one, differences, parts in zip(others, found, slices, strict=True)
-    ]
-
-
-def _differences(
-    aligned: Aligned, a: Contestant, b: Contestant, settings: CompareSettings
-) -> list[Difference]:
-    """A minus B in every metric that both have."""
-    found = _paired(aligned, settings.inference, a.official, b.official)
-    about = _abouts(aligned.metrics)
-    return [_difference(one, about[one.name]) for one in found]
-
-
-def _paired(
-    aligned: Aligned,
-    settings: Settings,
-    official_a: Mapping[str, float],
-    official_b: Mapping[str, float],
-) -> list[PairedEstimate]:
-    """The paired estimates; what was kept as influence cannot be drawn again."""
-    if any(isinstance(one, Influences) for one in aligned.second):
-        settings = replace(settings, bootstrap=0)
-    return paired_all(
-        aligned.metrics, aligned.first, aligned.second, settings, official_a, official_b
-    )
-
-
-def _abouts(metrics: Iterable[Metric]) -> dict[str, tuple[str, str, bool]]:
-    """Direction, scale and whether it is a main score, by name."""
-    found: dict[str, tuple[str, str, bool]] = {}
-    for metric in metrics:
-        about = metric.about
-        for name in metric.names:
-            main = about.main
-            if isinstance(metric, Events) and "main" in metric.facts:
-                main = name in metric.facts["main"]
-            found[name] = (about.better, about.scale, main)
-    return found
-
-
-def _difference(found: PairedEstimate, about: tuple[str, str, bool]) -> Difference:
-    better, scale, main = about
-    # One unit that changes sides says nothing, whatever a test makes of it.
-    told = (found.n if found.clusters is None else found.clusters) > 1
-    return Difference(
-        name=found.name,
-        value=found.difference,
-        low=found.low,
-        high=found.high,
-        se=found.se,
-        p=found.p if told else None,
-        test=found.test if told else "",
-        smallest_seen=found.smallest_seen,
-        wins=found.wins,
-        ties=found.ties,
-        losses=found.losses,
-        better=better,
-        scale=scale,
-        main=main,
-        reason=found.reason,
-        no_interval=found.no_interval,
-    )
-
-
-def _holm(found: list[list[Difference]]) -> list[list[Difference]]:
-    """The same differences with Holm's p over the systems, metric by metric."""
-    ps: dict[str, list[float | None]] = {}
-    for differences in found:
-        for one in differences:
-            ps.setdefault(one.name, []).append(one.p)
-    adjusted = {name: iter(holm(values)) for name, values in ps.items()}
-    return [
-        [msgspec.structs.replace(one, adjusted_p=next(adjusted[one.name])) for one in differences]
-        for differences in found
-    ]
-
-
-def _slices(aligned: Aligned, settings: Settings) -> list[SliceDifference]:
-    """The main metrics in each level of each field."""
-    about = _abouts(aligned.metrics)
-    main = [m for m in aligned.metrics if any(about[name][2] for name in m.names)]
-    metrics = main or aligned.metrics[:1]
-    n, out = len(aligned.ids), []
-    for facet in aligned.facets.values():
-        sizes = np.bincount(facet.codes[facet.codes >= 0], minlength=len(facet.levels))
-        for level in np.flatnonzero(sizes).tolist():
-            which = np.flatnonzero(facet.codes == level)
-            sides = [
-                (a.take(which), b.take(which))
-                for a, b in zip(aligned.first, aligned.second, strict=True)
-                if a.n == b.n == n and not isinstance(b, Influences)
-            ]
-            names = {a.name for a, _ in sides}
-            part = replace(
-                aligned,
-                metrics=[metric for metric in metrics if metric.reads in names],
-                first=[a for a, _ in sides],
-                second=[b for _, b in sides],
-            )
-            found = _paired(part, settings, {}, {})
-            differences = [
-                _difference(one, about[one.name]) for one in found if about[one.name][2] or not main
-            ]
-            clusters = next((one.clusters for one in found), None)
-            out.append(
-                SliceDifference(
-                    field=facet.name,
-                    level=facet.levels[level],
-                    n=int(sizes[level]),
-                    clusters=clusters,
-                    differences=differences,
-                )
-            )
-    return out
-
-
-def _adjusted_slices(found: list[list[SliceDifference]]) -> list[list[SliceDifference]]:
-    """The same with q, all slices of all systems taken as one family."""
-    every = [one for parts in found for part in parts for one in part.differences]
-    qs = iter(benjamini_hochberg([one.p for one in every]))
-    return [
-        [
-            msgspec.structs.replace(
-                part,
-                differences=[msgspec.structs.replace(one, q=next(qs)) for one in part.differences],
-            )
-            for part in parts
-        ]
-        for parts in found
+        for one, told, parts in zip(others, found, slices, strict=True)
     ]
 
 
@@ -362,8 +225,8 @@ def _beats(
     found: dict[str, dict[str, list[str]]] = {name: {} for name in runs.names}
     pairs = [(one.system, one.baseline, one.differences) for one in comparisons]
     pairs += _among_the_rest(runs, settings)
-    for system, other, differences in pairs:
-        for one in differences:
+    for system, other, told in pairs:
+        for one in told:
             ahead = verdicts.better_by(one)
             if not ahead or not verdicts.surely(one, 1 - settings.level):
                 continue
@@ -381,14 +244,9 @@ def _among_the_rest(
     found = []
     for b, a in pairs:
         aligned = align(b, a, open_items=runs.card.open_items)
-        about = _abouts(aligned.metrics)
-        main = [m for m in aligned.metrics if any(about[name][2] for name in m.names)]
-        aligned = replace(aligned, metrics=main)
-        found.append(_differences(aligned, b, a, settings))
-    return [
-        (b.name, a.name, differences)
-        for (b, a), differences in zip(pairs, _holm(found), strict=True)
-    ]
+        aligned = replace(aligned, metrics=main_metrics(aligned))
+        found.append(differences(aligned, b, a, settings.inference))
+    return [(b.name, a.name, told) for (b, a), told in zip(pairs, over_systems(found), strict=True)]
 
 
 def _report(

@@ -17,7 +17,7 @@ from karat.model.pairs import Pairs
 from karat.model.problem import Problems
 from karat.model.report import Input, Report, Score
 from karat.model.task import Card, Request, Task
-from karat.run import gates, keeping, ideal, signing, slicing
+from karat.run import gates, ideal, keeping, signing, slicing
 from karat.stats import intervals
 from karat.stats.points import points
 from karat.stats.units import effective

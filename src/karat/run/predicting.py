@@ -110,6 +110,7 @@ def predict(
 ) -> list[Path]:
     """The files that were written; none where a shard alone was run."""
     need_models()
+    from karat.models.journal import Journal
     from karat.models.loading import configuration, kind_of
     from karat.models.paths import usual
 

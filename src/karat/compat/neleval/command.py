@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from karat.compat.neleval import (
     alternatives,
@@ -21,7 +22,7 @@ from karat.errors import DataError, KaratError, UsageError
 
 FAILED, MISUSED = 1, 2
 
-Parsers = Callable[["argparse._SubParsersAction[argparse.ArgumentParser]"], None]
+Parsers = Callable[[Any], None]
 
 # In the order in which neleval lists its commands.
 COMMANDS: tuple[Parsers, ...] = (

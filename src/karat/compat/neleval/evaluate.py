@@ -92,10 +92,10 @@ def rendered(found: Mapping[str, Mapping[str, Any]], fmt: str) -> str:
     if fmt == "none":
         return repr(dict(found))
     lines = ["\t".join(HEADER)]
-    for name in sorted(found):
-        lines.append(
-            "\t".join([*(shown(found[name][n], i > 3) for i, n in enumerate(NUMBERS)), name])
-        )
+    lines += [
+        "\t".join([*(shown(found[name][n], i > 3) for i, n in enumerate(NUMBERS)), name])
+        for name in sorted(found)
+    ]
     return "\n".join(lines)
 
 
@@ -204,7 +204,7 @@ def additive(names: Sequence[str] | None, default: Sequence[str]) -> list[Measur
     found = [one for one in resolve(names or default) if not one.clusters]
     if not found:
         raise UsageError(
-            f"{', '.join(names or default)}: no measure is left, since those of clusters are excluded",
+            f"{', '.join(names or default)}: no measure is left; those of clusters are excluded",
             help="they do not add up over documents",
         )
     return found

@@ -76,7 +76,7 @@ def _metrics(chosen: argparse.Namespace) -> list[str]:
 def _by_document(
     gold: Annotations, systems: list[Annotations], measures: list[Measure], weights: Weights | None
 ) -> list[FloatArray]:
-    """For each system, (measures, documents, 4) counts; documents are those of gold and all systems."""
+    """For each system, (measures, documents, 4) counts, over the documents of all sides."""
     import numpy as np
 
     from karat.tasks.linking.counts import NUMBERS, Counting

@@ -61,12 +61,9 @@ def _row(score: Score, clustered: bool) -> list[Cell | Content]:
     value = value_of(score.scale, score.value, score.low, score.high)
     span = interval_of(score.scale, score.value, score.low, score.high)
     remark = _remark(score)
+    below = element("small", remark, class_="remark") if remark else None
     row: list[Cell | Content] = [
-        Cell(
-            joined(
-                breakable(score.name), element("small", remark, class_="remark") if remark else ""
-            )
-        ),
+        Cell(joined(breakable(score.name), below), score.name),
         Cell(element("strong", value), score.value),
         Cell(span, score.low),
         score_bar(score),

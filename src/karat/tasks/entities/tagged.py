@@ -78,8 +78,9 @@ def pair_tags(found: Tagged, item: str, request: Request, problems: Problems) ->
         chunks(names, first, gold.lengths, school), chunks(names, second, gold.lengths, school)
     )
     n = len(gold.lengths)
-    owner = np.repeat(np.arange(n), gold.lengths)
-    same = np.bincount(owner[first == second], minlength=n)
+    agree = np.concatenate([[0], np.cumsum(first == second, dtype=np.int32)])
+    ends = np.cumsum(gold.lengths)
+    same = agree[ends] - agree[ends - gold.lengths]
     notes = [] if school else _notes(names)
     chosen = found.selected
     return Pairs(

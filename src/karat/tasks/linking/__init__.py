@@ -66,8 +66,9 @@ CARDS = (
         summary="mentions, their entities in a knowledge base, and the clusters they make",
         item="mention",
         layout=(
-            "docid TAB start TAB end TAB entity TAB score TAB type   one mention a line; end inclusive\n"
-            "also TAC 2009-2014 (queries.xml,links.tab), TAC 2015, brat, CoNLL coreference, AIDA-CoNLL"
+            "docid TAB start TAB end TAB entity TAB score TAB type   a mention a line\n"
+            "also TAC 2009-2014 (queries.xml,links.tab), TAC 2015, brat folders,\n"
+            "CoNLL coreference columns, AIDA-CoNLL"
         ),
         recognise=recognise,
         module="karat.tasks.linking.task",

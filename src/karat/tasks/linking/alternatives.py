@@ -16,9 +16,9 @@ def select(
 ) -> Iterator[Mention]:
     """Gold with one candidate a mention, the one the system agrees with where there is such a one.
 
-    Preferred is the candidate that equals the system's best at that span; else the first that is the
-    best of any mention in the document, else anywhere; else the first. `fields` must be equal; None
-    means all but the score.
+    Preferred is the candidate that equals the system's best at that span; else the first that is
+    the best of any mention in the document, else anywhere; else the first. `fields` must be equal;
+    None means all but the score.
     """
     at: dict[tuple[str, int, int], Answer] = {}
     of_doc: dict[str, set[Answer]] = {}

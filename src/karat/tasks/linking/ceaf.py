@@ -1,7 +1,8 @@
 """The best one-to-one alignment of clusters, solved for each connected part on its own.
 
-Nothing dense reaches across parts. A part with one row or one column needs no solver; small parts are
-packed into one dense problem; large ones go to a sparse solver, whose memory is that of the edges.
+Nothing dense reaches across parts. A part with one row or one column needs no solver; small parts
+are packed into one dense problem; large ones go to a sparse solver, whose memory is that of the
+edges.
 """
 
 from __future__ import annotations

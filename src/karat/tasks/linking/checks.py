@@ -76,7 +76,7 @@ def _reversed(side: Annotations, problems: Problems) -> None:
 
 
 def _repeats(side: Annotations, problems: Problems) -> None:
-    """The same span twice: with another entity it is in two clusters, with two NILs it raises scores."""
+    """The same span twice: with another entity it is in two clusters at once."""
     if not len(side):
         return
     same = _same_place(side)

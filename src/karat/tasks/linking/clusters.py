@@ -151,7 +151,7 @@ class Crossing:
         )
 
     def b_cubed(self) -> tuple[FloatArray, FloatArray]:
-        """The share of its gold cluster that each gold item's system cluster holds, and the items."""
+        """The share of its gold cluster that each item's system cluster holds, and the items."""
         gold, system = self.gold, self.system
         items = np.flatnonzero(gold.present)
         total = np.bincount(gold.group[gold.last[items]], minlength=self.groups)
@@ -220,7 +220,7 @@ class Crossing:
         )
 
     def lea(self) -> tuple[FloatArray, FloatArray]:
-        """Links of each gold cluster that are kept, weighed by its size; a singleton links itself."""
+        """Kept links of each gold cluster, weighed by its size; a singleton links itself."""
         gold, system = self.gold, self.system
         g, s, n = self.cells
         size = gold.size
@@ -232,7 +232,7 @@ class Crossing:
         return got, gold.per_group(size, self.groups).astype(np.float64)
 
     def ceaf(self, entities: bool) -> tuple[FloatArray, FloatArray]:
-        """The best one-to-one alignment of clusters, and what gold aligned with itself would get."""
+        """The best one-to-one alignment, and what gold aligned with itself would get."""
         from karat.tasks.linking.ceaf import best
 
         g, s, n = self.cells

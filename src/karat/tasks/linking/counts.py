@@ -14,8 +14,9 @@ import numpy as np
 
 from karat.errors import UsageError
 from karat.model.pairs import BoolArray, FloatArray, IntArray
+from karat.tasks.linking.adjusted import for_precision, for_recall
 from karat.tasks.linking.annotations import Annotations
-from karat.tasks.linking.clusters import Clustering, Crossing, summed, summed_reals
+from karat.tasks.linking.clusters import Clustering, Crossing, summed_reals
 from karat.tasks.linking.fields import Coded, Fields, densely
 from karat.tasks.linking.measures import OVERLAPS, Measure
 from karat.tasks.linking.overlap import credit, laid_out
@@ -188,7 +189,7 @@ class Counting:
     def _clustered(
         self, entity: IntArray, item: IntArray, group: IntArray, keep: BoolArray | None
     ) -> tuple[IntArray, IntArray, IntArray]:
-        """Entity, item and group of the kept mentions; an entity is cut at the borders of groups."""
+        """Entity, item and group of the kept mentions; groups cut an entity."""
         if self.groups.size > 1:
             entity = entity * np.int64(self.groups.size) + group
         return (entity, item, group) if keep is None else (entity[keep], item[keep], group[keep])
@@ -305,8 +306,8 @@ class Counting:
         plain = Measure(
             measure.name, measure.aggregate.replace("cs_", ""), measure.filter, measure.fields
         )
-        precise = _both_ways(plain, *_directions(_for_precision(crossing)))
-        recalled = _both_ways(plain, *_directions(_for_recall(crossing)))
+        precise = _both_ways(plain, *_directions(for_precision(crossing)))
+        recalled = _both_ways(plain, *_directions(for_recall(crossing)))
         return Four(precise.ptp, precise.fp, recalled.rtp, recalled.fn, measure.whole)
 
 
@@ -339,55 +340,6 @@ def _both_ways(measure: Measure, precision: Crossing, recall: Crossing) -> Four:
     return Four.of((np.asarray(x, dtype=np.float64) for x in four), whole=False)
 
 
-def _with_singletons(side: Clustering, items: IntArray, group: IntArray) -> Clustering:
-    """The clustering with each of the items in a new cluster of its own."""
-    new = side.n + np.arange(len(items))
-    return Clustering(
-        np.concatenate([side.cluster, new]),
-        np.concatenate([side.item, items]),
-        np.concatenate([side.group, group]),
-        side.items,
-    )
-
-
-def _without(side: Clustering, drop: BoolArray) -> Clustering:
-    """The clustering without some items; clusters left empty vanish."""
-    kept = ~drop[side.item]
-    old, cluster = np.unique(side.cluster[kept], return_inverse=True)
-    return Clustering(cluster.astype(np.int64), side.item[kept], side.group[old], side.items)
-
-
-def _missing(have: Clustering, lack: Clustering) -> tuple[BoolArray, IntArray, IntArray]:
-    """The items that one side has and the other lacks: as a mask, as a list, and their groups."""
-    which = have.present & ~lack.present
-    items = np.flatnonzero(which)
-    return which, items, have.group[have.last[items]]
-
-
-def _for_recall(crossing: Crossing) -> Crossing:
-    """Missed items join the response as singletons; spurious ones leave it."""
-    gold, system = crossing.gold, crossing.system
-    spurious, _, _ = _missing(system, gold)
-    _, missed, group = _missing(gold, system)
-    return Crossing(
-        gold, _with_singletons(_without(system, spurious), missed, group), crossing.groups
-    )
-
-
-def _for_precision(crossing: Crossing) -> Crossing:
-    """Missed items join the response as singletons; spurious ones join gold unless they stand alone."""
-    gold, system = crossing.gold, crossing.system
-    spurious, _, _ = _missing(system, gold)
-    _, missed, missed_group = _missing(gold, system)
-    alone = np.zeros(len(spurious), dtype=bool)
-    alone[system.item[system.size[system.cluster] == 1]] = True
-    kept = np.flatnonzero(spurious & ~alone)
-    response = _with_singletons(_without(system, spurious & alone), missed, missed_group)
-    return Crossing(
-        _with_singletons(gold, kept, system.group[system.last[kept]]), response, crossing.groups
-    )
-
-
 def _weight(weights: Weights, gold: Any, system: Any) -> float:
     return weights.get((gold, system), 1.0 if gold == system else 0.0)
 
@@ -403,6 +355,3 @@ def _one_type(key: IntArray, kind: IntArray, keep: Any, size: int, measure: Meas
             f"two mentions of one side differ in type only, so {measure.name} cannot weigh types"
         )
     return out
-
-
-__all__ = ["NUMBERS", "Counting", "Four", "Groups", "Weights", "quotient", "summed"]

@@ -1,4 +1,4 @@
-"""Which format a side is in, and its mentions: told from the files, never from their names alone."""
+"""Which format a side is in, and its mentions: told from the files, not from names alone."""
 
 from __future__ import annotations
 

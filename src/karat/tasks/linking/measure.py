@@ -1,7 +1,7 @@
 """Both sides to evidence: by mention where a measure allows it, else by document, else as a whole.
 
-A set measure whose key holds the span adds up over spans. Other measures add up over documents where
-no cluster reaches across them. What is left is one row for the whole corpus.
+A set measure whose key holds the span adds up over spans. Other measures add up over documents
+where no cluster reaches across them. What is left is one row for the whole corpus.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ def _candidates(sides: Sides, cluster: Facet | None) -> Counts:
 
 
 def _groups(sides: Sides) -> list[Evidence]:
-    """For every field of --group-by: the scores of each of its values, whose means are the macros."""
+    """For every field of --group-by: the scores of its values, whose means are the macros."""
     found: list[Evidence] = []
     wanted = [m for m in sides.measures if m.aggregate != "blanc"]
     cut, values = cut_by(sides.counting, sides.group_by)

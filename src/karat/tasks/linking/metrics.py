@@ -194,7 +194,7 @@ def _conll(level: str) -> Metric:
 
 def _top(k: int) -> Metric:
     about = About(
-        formula=f"gold mentions whose entity is among the first {k} candidates / gold mentions with an entity",
+        formula=f"gold entities among the first {k} candidates / gold mentions with an entity",
         undefined="gold has no mention with an entity",
         group="n-best recall",
     )

@@ -1,7 +1,7 @@
 """Partial credit for spans that overlap: the share of each mention that the other side covers.
 
-`max` counts the best single overlap, `sum` the union of all of them. Positions of different groups are
-moved apart onto one line, so that all groups are one sweep.
+`max` counts the best single overlap, `sum` the union of all of them. Positions of different groups
+are moved apart onto one line, so that all groups are one sweep.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What neleval does to mentions without candidate in B-cubed; only its own command line asks for it.
+"""What neleval does to mentions without candidate in B-cubed: for its own command line.
 
 A key that the other side lacks is compared with the cluster of that side's mentions without
 candidate, where the other side has the span under another entity or type. The right share is 0.
@@ -13,8 +13,10 @@ from karat.tasks.linking.clusters import Clustering, Crossing, summed_reals
 
 
 def borrowed(crossing: Crossing, has_span: IntArray, bare: IntArray) -> FloatArray:
-    """What gold items gain, by group. `has_span` lists items whose span the system has; `bare` items
-    of system mentions without candidate.
+    """What gold items gain, by group.
+
+    `has_span` lists items whose span the system has, `bare` items of system mentions that have no
+    candidate.
     """
     gold, system = crossing.gold, crossing.system
     nothing = np.zeros(crossing.groups)

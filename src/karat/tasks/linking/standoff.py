@@ -69,7 +69,7 @@ def _read_file(
 def _mark(
     cells: list[str], line: int, file: str, problems: Problems
 ) -> tuple[str, int, int] | None:
-    """Type, start and exclusive end; a span in several pieces reaches from the first to the last."""
+    """Type, start and exclusive end; a span in pieces reaches from the first to the last."""
     words = (cells[1] if len(cells) > 1 else "").replace(";", " ").split()
     try:
         numbers = [int(word) for word in words[1:]]

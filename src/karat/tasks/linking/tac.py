@@ -1,4 +1,4 @@
-"""TAC entity linking: mention XML with a link table (2009 to 2014), and the one table of 2015 on."""
+"""TAC entity linking: mention XML with a link table (2009 to 2014), and the table of 2015 on."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from karat.read.markup import Element, elements
 from karat.read.table import table_rows
 from karat.tasks.linking.annotations import Candidate, Mention
 
+EDL = "run, mention id, text, place, entity id, type, mention type, score"
 FIELDS = ("docid", "beg", "end", "name")
 _PLACE = re.compile(r"^(\S+):\s?(\d+)\s?[-–]\s?(\d+)$")
 
@@ -152,7 +153,7 @@ def _edl_row(
     cells: list[str], line: int, file: str, problems: Problems
 ) -> tuple[tuple[str, int, int], Candidate] | None:
     if len(cells) < 8:
-        text = f"{len(cells)} cells; a row has run, mention id, text, place, entity id, type, mention type, score"
+        text = f"{len(cells)} cells; a row has 8: {EDL}"
         problems.add("cell-count", text, file=file, line=line)
         return None
     match = _PLACE.match(cells[3])
@@ -177,7 +178,7 @@ def _mention(place: Place, candidates: list[Candidate], settings: Settings) -> M
 
 
 def ends_are_exclusive(queries: dict[str, Query]) -> bool | None:
-    """Whether ends are one past the last character, told from names and lengths; None if unclear."""
+    """Whether ends are one past the mention, told from the names; None if unclear."""
     inclusive = exclusive = 0
     for query in queries.values():
         if not query.name:

@@ -32,7 +32,7 @@ def write_tac(mentions: Iterable[Mention], folder: Path) -> None:
 
 
 def write_edl(mentions: Iterable[Mention]) -> Iterator[str]:
-    """Rows of the table of 2015: run, mention id, text, place, entity, type, mention type, score."""
+    """Rows of the table of 2015 on; texts are not known, so they are a dash."""
     for number, one in enumerate(mentions, 1):
         for c in _candidates(one, number):
             kind, _, level = (c.type or "UNKNOWN/NAM").partition("/")
