@@ -74,9 +74,7 @@ def _seen(
     boxes = _boxes(data, data.row, data.corners, data.classes, None) if labelled.any() else None
     reader = data.reader
     if predicted is None:
-        return Seen(
-            reader.name, len(data.count), reader.line_of, labelled, names, boxes=boxes
-        )
+        return Seen(reader.name, len(data.count), reader.line_of, labelled, names, boxes=boxes)
     row = np.repeat(np.arange(len(predicted.count)), predicted.count)
     own = predicted.box
     found = _boxes(data, row[own], predicted.corners[own], predicted.best, predicted.score)

@@ -1,0 +1,224 @@
+"""A stress run: both sides read and measured as `score` would, every test, one Report."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import karat
+from karat.errors import DataError
+from karat.model.problem import Problems
+from karat.model.report import Gate, Report
+from karat.model.seen import Seen
+from karat.model.suite import Category, Row, Run, RunInput, Summary, Test, worst
+from karat.model.task import Card, Request
+from karat.read.place import Place
+from karat.run.configuration import Configuration, inputs_of
+from karat.run.observing import observe
+from karat.run.signing import sign_stress
+from karat.suite.judge import Outcome
+from karat.suite.limits import CATEGORIES, limits
+from karat.suite.observed import Observed
+from karat.suite.performance import Scored, as_metrics
+from karat.suite.tests import Material, run
+
+SEED = 42
+
+
+@dataclass(frozen=True, slots=True)
+class StressSettings:
+    """How to run: the seed (None: the configuration's), what fails, and the task's options."""
+
+    seed: int | None = None
+    fail_on: Literal["fail", "warning"] = "fail"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FailingRow:
+    """A row concerned by a case that warns or fails."""
+
+    test: str
+    subject: str
+    status: str
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class Stressed:
+    """The Report, and every row that it concerns (the Report itself shows the first ones)."""
+
+    report: Report
+    outcomes: Sequence[Outcome]
+
+    def rows(self) -> list[FailingRow]:
+        """All rows of all cases that warn or fail, in the order of the tests."""
+        return [
+            FailingRow(outcome.limit.name, found.case.subject, found.case.status, row)
+            for outcome in self.outcomes
+            for found in outcome.found
+            if found.side is not None and found.case.status in ("warning", "fail")
+            for row in found.side.rows(found.rows)
+        ]
+
+
+def stress(
+    configuration: Configuration, settings: StressSettings, problems: Problems | None = None
+) -> Stressed:
+    """The stress run of a configuration. Raises DataError with all problems of its inputs."""
+    problems = problems or Problems()
+    began, started = time.perf_counter(), datetime.datetime.now(datetime.UTC)
+    card = configuration.card
+    requests = {
+        side: replace(request, options=settings.options)
+        for side, request in configuration.requests()
+    }
+    place = Place(problems, configuration.path.name)
+    sides = observe(card, requests, place, problems)
+    if problems.errors or not sides:
+        raise DataError(problems)
+    perturbed = _perturbed(card, configuration, requests["eval"], sides["eval"], problems)
+    scored = {name: _scored(card, requests[name], sides[name]) for name in sides}
+    seed = settings.seed if settings.seed is not None else configuration.seed
+    material = Material(
+        sides["ref"],
+        sides["eval"],
+        scored["ref"],
+        scored["eval"],
+        SEED if seed is None else seed,
+        perturbed,
+    )
+    outcomes = run(material, card.config_name or "", limits(configuration.tests))
+    tests = [outcome.test() for outcome in outcomes]
+    report = _report(configuration, material, tests, settings, problems)
+    report.run = Run(
+        name=configuration.run_name,
+        task=card.name,
+        seed=material.seed,
+        tool_version=karat.__version__,
+        config_sha256=_digest(report),
+        inputs=[
+            RunInput(path=one.name, sha256=one.digest, rows=one.records)
+            for one in report.inputs
+            if one.role != "configuration"
+        ],
+        started=started.isoformat(timespec="seconds"),
+        seconds=round(time.perf_counter() - began, 3),
+    )
+    return Stressed(report, outcomes)
+
+
+def _scored(card: Card, request: Request, side: Observed) -> Scored | None:
+    """What the engine measures of a side, None where it has no labels or no predictions."""
+    seen = side.seen
+    if not seen.labelled.any():
+        return None
+    task = card.load()
+    pairs = task.read(card, replace(request, purpose="score"), Problems())
+    if pairs is None:
+        return None
+    evidence = task.measure(pairs, request.options)
+    return Scored(evidence, task.metrics(pairs, request.options))
+
+
+def _perturbed(
+    card: Card,
+    configuration: Configuration,
+    request: Request,
+    side: Observed,
+    problems: Problems,
+) -> Seen | None:
+    """The second cache of evaluation, None where none is given."""
+    again = configuration.perturbed(request)
+    if again is None:
+        return None
+    place = Place(problems, configuration.path.name)
+    found = observe(card, {"perturbed": again}, place, problems)
+    if problems.errors or not found:
+        raise DataError(problems)
+    seen = found["perturbed"].seen
+    if seen.n != side.n:
+        text = f"{seen.n} rows for {side.n} of evaluation; row i is row i with a changed input"
+        problems.add("count-mismatch", text, file=seen.file)
+        raise DataError(problems)
+    return seen
+
+
+def _report(
+    configuration: Configuration,
+    material: Material,
+    tests: Sequence[Test],
+    settings: StressSettings,
+    problems: Problems,
+) -> Report:
+    card, counts = configuration.card, {"pass": 0, "warning": 0, "fail": 0, "skip": 0}
+    for test in tests:
+        counts[test.status] += 1
+    report = Report(
+        kind="stress",
+        task=card.name,
+        title=f"{card.title}, stress test",
+        item=card.item,
+        n=material.other.n,
+        problems=list(problems),
+        problem_counts={kind: problems.count(kind) for kind in ("error", "warning", "note")},
+        inputs=_inputs(configuration, material),
+        notes=_notes(card, configuration),
+    )
+    report.summary = Summary(status=worst([test.status for test in tests]), counts=counts)
+    report.metrics = as_metrics(material.moved)
+    report.categories = _categories(tests)
+    report.tests = list(tests)
+    report.gates = [_gate(tests, settings)]
+    report.signature = sign_stress(card, configuration.tests, report, material.seed)
+    return report
+
+
+def _categories(tests: Sequence[Test]) -> list[Category]:
+    found = []
+    for name in CATEGORIES:
+        inside = [test for test in tests if test.category == name]
+        if inside:
+            status = worst([test.status for test in inside])
+            found.append(Category(name=name, status=status, tests=[t.name for t in inside]))
+    return found
+
+
+def _gate(tests: Sequence[Test], settings: StressSettings) -> Gate:
+    """What decides the exit status."""
+    bad = ("fail", "warning") if settings.fail_on == "warning" else ("fail",)
+    failing = [test.name for test in tests if test.status in bad]
+    rule = "no test warns or fails" if settings.fail_on == "warning" else "no test fails"
+    text = f"{len(failing)} of {len(tests)} do: {', '.join(failing)}" if failing else "none does"
+    return Gate(rule=rule, passed=not failing, value=float(len(failing)), text=text)
+
+
+def _inputs(configuration: Configuration, material: Material) -> list[Any]:
+    rows = {"ref": material.ref.n, "eval": material.other.n}
+    return [
+        one if one.role == "configuration" else _with_rows(one, rows[one.role.split()[0]])
+        for one in inputs_of(configuration)
+    ]
+
+
+def _with_rows(one: Any, rows: int) -> Any:
+    import msgspec
+
+    return msgspec.structs.replace(one, records=rows)
+
+
+def _digest(report: Report) -> str | None:
+    return next((one.digest for one in report.inputs if one.role == "configuration"), None)
+
+
+def _notes(card: Card, configuration: Configuration) -> list[str]:
+    notes = ["a test warns or fails only where the effect is large and the data enough to tell"]
+    if card.config_name in ("Text Classification", "Natural Language Inference"):
+        notes.append("confidence and accuracy estimated from it cannot see that inputs mean "
+                     "something else")  # fmt: skip
+    if not (configuration.declared.numeric or configuration.declared.categorical):
+        notes.append("no metadata is declared, so its kinds were told from the values")
+    return notes
