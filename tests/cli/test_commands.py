@@ -14,6 +14,7 @@ from karat.cli.fields import complete_field, complete_task, first_record, paths
 from karat.cli.main import COMMANDS, root
 from karat.model.problem import Problem
 from karat.model.report import Input, Report
+from karat.present.html.page import reports_in
 
 
 def test_every_command_of_the_table_exists(karat) -> None:
@@ -202,11 +203,15 @@ def test_the_demo_names_what_it_wrote(karat, scoring, tmp_path: Path) -> None:
     assert answer.out.startswith("$ karat score ")
     assert f"{folder}/nli/gold.jsonl" in answer.out
     written = sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
-    assert written == ["nli/gold.jsonl", "nli/predictions.jsonl", "nli/report.json"]
+    own = ["gold.jsonl", "predictions.jsonl", "report.html", "report.json"]
+    assert written == ["index.html", *(f"nli/{name}" for name in own)]
     told = answer.out.split("wrote to")[1]
     assert str(folder) in told
     assert all(name in told for name in written)
+    assert answer.out.endswith(f"\nopen {folder / 'index.html'} in a browser\n")
     assert Report.from_json((folder / "nli/report.json").read_bytes()) == scoring.answer
+    assert reports_in((folder / "nli/report.html").read_bytes()) == [scoring.answer]
+    assert 'href="nli/report.html"' in (folder / "index.html").read_text(encoding="utf-8")
 
 
 def test_the_demo_shows_every_task_that_has_samples(karat, scoring, tmp_path: Path) -> None:
@@ -215,10 +220,12 @@ def test_the_demo_shows_every_task_that_has_samples(karat, scoring, tmp_path: Pa
     assert shown == [card.name for card in tasks.cards() if card.sample]
 
 
-@pytest.mark.parametrize("name", ["gold.jsonl", "report.json"])
+@pytest.mark.parametrize(
+    "name", ["nli/gold.jsonl", "nli/report.json", "nli/report.html", "index.html"]
+)
 def test_the_demo_leaves_the_files_of_others_alone(karat, scoring, tmp_path: Path, name) -> None:
-    theirs = tmp_path / "nli" / name
-    theirs.parent.mkdir()
+    theirs = tmp_path / name
+    theirs.parent.mkdir(exist_ok=True)
     theirs.write_text("mine\n")
     answer = karat("demo", "nli", "--out", str(tmp_path))
     assert answer.status == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +15,7 @@ from sklearn.metrics import accuracy_score
 import karat
 from karat.cli.main import main
 from karat.model.report import Comparison, Difference, Report, Score, System
-from karat.present import latex, markdown
+from karat.present import csvfile, latex, markdown
 from karat.present.comparison import comparison_lines
 from karat.present.style import Style
 from karat.run.verdicts import sentence
@@ -192,6 +194,23 @@ def test_latex_of_a_score_report(data: Any) -> None:
     assert r"accuracy\_top" not in text
     assert "f1\\_macro & " in text
     assert "95\\,\\% intervals" in text
+
+
+def test_csv_holds_every_difference(data: Any) -> None:
+    report = karat.compare(data.gold, data.systems["low"], data.systems["high"], by="meta.group")
+    text = csvfile.render(report).decode()
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    (found,) = (
+        row
+        for row in rows
+        if (row["kind"], row["name"], row["level"]) == ("difference", "accuracy", "")
+    )
+    gap = accuracy_score(data.labels, data.said("high"))
+    gap -= accuracy_score(data.labels, data.said("low"))
+    assert float(found["difference"]) == pytest.approx(gap, abs=1e-12)
+    assert (found["system"], found["baseline"], found["n"]) == ("high", "low", "60")
+    levels = {row["level"] for row in rows if row["kind"] == "difference"}
+    assert levels == {"", "a", "b"}
 
 
 def test_markdown_keeps_its_columns() -> None:

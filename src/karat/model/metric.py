@@ -126,7 +126,8 @@ class Events:
     """A family of metrics that read ordered evidence: AP, AUROC.
 
     `score(evidence, weights, influence)` returns `Scored`; weights are one a unit, None for ones.
-    `bootstrap` is False where re-weighting is too dear to do unasked.
+    `facts` may hold `main`, the names that short tables show, and `resamples`, how many draws its
+    interval takes unasked where the closed form would be too narrow.
     """
 
     reads: str

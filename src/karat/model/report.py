@@ -11,6 +11,7 @@ import msgspec
 from karat.model.kept import Kept
 from karat.model.problem import Problem
 from karat.model.signature import Signature
+from karat.model.suite import Category, Change, Run, Summary, Test
 
 SCHEMA = 1
 
@@ -204,6 +205,7 @@ class Report(msgspec.Struct, kw_only=True):
     """Everything one run found.
 
     Scores can be read by name: `report["f1_macro"].low`, or `report.f1_macro` for the value.
+    The last five fields are those of a stress run, and absent from the document of any other.
     """
 
     schema: int = SCHEMA
@@ -230,6 +232,11 @@ class Report(msgspec.Struct, kw_only=True):
     notes: list[str] = []
     signature: Signature = msgspec.field(default_factory=Signature)
     evidence: Kept | None = None
+    run: Run | msgspec.UnsetType = msgspec.UNSET
+    summary: Summary | msgspec.UnsetType = msgspec.UNSET
+    metrics: dict[str, Change] | msgspec.UnsetType = msgspec.UNSET
+    categories: list[Category] | msgspec.UnsetType = msgspec.UNSET
+    tests: list[Test] | msgspec.UnsetType = msgspec.UNSET
 
     def __getitem__(self, name: str) -> Score:
         for score in self.scores:

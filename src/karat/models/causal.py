@@ -18,7 +18,7 @@ import torch
 
 from karat.models.batches import Row, moved
 from karat.models.examples import Example, closed
-from karat.models.head import Head, alike, body_of, find_head
+from karat.models.head import Head, body_of, find_head
 from karat.models.loading import Loaded, precision
 from karat.models.text import Ids
 
@@ -55,40 +55,48 @@ class Causal:
     def __init__(
         self, loaded: Loaded, groups: Iterable[Sequence[Wanted]], *, before: bool, first: int
     ) -> None:
-        self.loaded, self.first = loaded, first
+        self.loaded, self._first, self._before = loaded, first, before
         with precision(loaded.settings):
-            self._probe()
+            probe = torch.tensor([[7, 11, 13, 17, 19]], device=loaded.device)
+            self.head: Head = find_head(loaded.model, probe)
+        self._body = body_of(loaded.model, self.head)
+        wanted = [list(dict.fromkeys(w for w in group if w.ids)) for group in groups]
+        self._build(wanted)
+        self.shares = self._understands()
+        if not self.shares:
+            self._build([[one] for group in wanted for one in group])
+
+    def _build(self, groups: Iterable[Sequence[Wanted]]) -> None:
+        """The trees; a sequence that was met before is not computed again."""
         self._place: dict[Wanted, tuple[int, int]] = {}
         trees: list[Tree] = []
         for group in groups:
-            new = [w for w in dict.fromkeys(group) if w not in self._place and w.ids]
-            for part in [new] if self.shares else [[one] for one in new]:
-                if part:
-                    self._place |= {w: (len(trees), i) for i, w in enumerate(part)}
-                    trees.append(_tree(part, first, before))
+            new = [w for w in group if w not in self._place]
+            if new:
+                self._place |= {w: (len(trees), i) for i, w in enumerate(new)}
+                trees.append(_tree(new, self._first, self._before))
         self.units: Sequence[Hashable] = trees
 
-    def _probe(self) -> None:
-        """Find the head, and whether rows may branch."""
-        ids = torch.tensor([[7, 11, 13, 17, 19]], device=self.loaded.device)
-        self.head: Head = find_head(self.loaded.model, ids)
-        self._body = body_of(self.loaded.model, self.head)
-        trees = [
-            Tree((7, 11), ((13, 17), (19, 23, 29)), (2, 2), 1, True),
-            Tree((5,), ((3,), (9,)), (1, 1), 1, True),
-        ]
-        alone = [_tree([Wanted((7, 11, *b), 2)], 1, True) for b in trees[0].branches]
-        alone += [_tree([Wanted((5, *b), 1)], 1, True) for b in trees[1].branches]
-        rows = self.run(alone)
+    def _understands(self) -> bool:
+        """Whether the model scores branches as it scores them alone, tried on the longest of them.
+
+        The longest, because a window of attention shows only in sequences that are longer.
+        """
+        trees = [t for t in cast("Sequence[Tree]", self.units) if len(t.branches) > 1]
+        if not trees or self.loaded.settings.dtype == "bf16":
+            return False  # in bf16 rounding is too coarse to tell
+        tree = max(trees, key=lambda t: len(t.trunk) + max(map(len, t.branches)))
         try:
-            told = self.run(trees)
+            together = self.run([tree])[0]
         except (TypeError, RuntimeError, ValueError, IndexError):
-            self.shares = False
-            return
-        kind = self.loaded.settings.torch_dtype
-        a = torch.tensor([x for row in told for x in row], dtype=torch.float64)
-        b = torch.tensor([x for row in rows for x in row], dtype=torch.float64)
-        self.shares = alike(a.to(kind), b.to(kind)) and kind != torch.bfloat16
+            return False
+        sequences = [
+            Wanted(tree.trunk + own, split)
+            for own, split in zip(tree.branches, tree.splits, strict=True)
+        ]
+        alone = self.run([_tree([one], self._first, self._before) for one in sequences])
+        bound = 1e-9 if self.loaded.settings.dtype == "fp64" else 2e-5
+        return np.allclose(together, np.concatenate(alone), rtol=bound, atol=bound)
 
     def cost(self, unit: Hashable) -> int:
         """Tokens in the row."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from karat.model.report import Report
+from karat.model.report import Comparison, Difference, Report
 
 COLUMNS = (
     "kind",
@@ -24,12 +24,19 @@ COLUMNS = (
     "q",
     "reason",
     "no_interval",
+    "system",
+    "baseline",
+    "adjusted_p",
+    "smallest_seen",
+    "wins",
+    "ties",
+    "losses",
 )
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def render(report: Report) -> bytes:
-    """A row a score, then a row a slice and score; numbers in full, undefined left empty."""
+    """A row a score, a slice and score, a difference; numbers in full, undefined left empty."""
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, COLUMNS, restval="")
     writer.writeheader()
@@ -49,7 +56,27 @@ def _rows(report: Report) -> list[dict[str, object]]:
         for scored in piece.scores:
             numbers = {name: getattr(scored, name) for name in (*shared, "p", "q", "reason")}
             rows.append({**place, **numbers, "n": piece.n, "clusters": piece.clusters})
+    for system in report.systems:
+        place = {"kind": "score", "system": system.name}
+        rows += [place | {name: getattr(score, name) for name in told} for score in system.scores]
+    return rows + [row for one in report.comparisons for row in _differences(report, one)]
+
+
+def _differences(report: Report, comparison: Comparison) -> list[dict[str, object]]:
+    """A row a difference, of all items and then of each slice."""
+    who = {"kind": "difference", "system": comparison.system, "baseline": comparison.baseline}
+    rows = [{**who, **_difference(one), "n": report.n} for one in comparison.differences]
+    for part in comparison.slices:
+        place = {**who, "field": part.field, "level": part.level, "n": part.n}
+        rows += [{**place, **_difference(one)} for one in part.differences]
     return rows
+
+
+def _difference(one: Difference) -> dict[str, object]:
+    same = ("name", "p", "q", "adjusted_p", "smallest_seen", "wins", "ties", "losses")
+    found: dict[str, object] = {name: getattr(one, name) for name in same}
+    found |= {"difference": one.value, "difference_low": one.low, "difference_high": one.high}
+    return found | {"reason": one.reason, "no_interval": one.no_interval}
 
 
 def harmless(value: object) -> object:

@@ -44,9 +44,12 @@ def rows_of(thing: Any) -> Sequence[Any]:
 
 def plain(value: Any) -> Any:
     """`value` with arrays as lists, times as text and foreign numbers as Python's."""
-    if isinstance(value, (str, int, float, bool)) or value is None:
-        # numpy.float64 is a float, numpy.str_ a str: they pass as they are.
+    if value is None or type(value) in (str, int, float, bool):
         return value
+    # numpy.float64 is a float and numpy.str_ a str, but typed decoding wants Python's own.
+    for own in (float, int, str):
+        if isinstance(value, own):
+            return own(value)
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -10,12 +10,12 @@ import hashlib
 import importlib
 import importlib.util
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from karat import tasks
-from karat.errors import DataError
+from karat.errors import DataError, UsageError
 from karat.model.problem import Problems
 from karat.model.report import Input
 from karat.model.task import Card, Declared, Request
@@ -51,6 +51,7 @@ class Configuration:
     tests: Mapping[str, Any]
     seed: int | None
     allow_code: bool = False
+    perturbation: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def card(self) -> Card:
@@ -75,8 +76,53 @@ class Configuration:
         )
         return Request((gold,), predictions, declared=declared, purpose="check")
 
+    def perturbed(self, request: Request) -> Request | None:
+        """What to read of the perturbed inputs, None where there are none.
+
+        Without data of their own they stand for the rows of evaluation.
+        """
+        path = self.perturbation.get("predictions_path")
+        if path is None:
+            return None
+        own = self.perturbation.get("eval_path")
+        gold = (self._source(own),) if own else request.gold
+        return replace(request, gold=gold, predictions=(self._source(path),))
+
     def _source(self, name: str) -> Source:
         return Source.of(str(self.path.parent / name), name)
+
+
+def of_files(
+    task: str,
+    sides: Mapping[Side, tuple[str, str | None]],
+    declared: Declared,
+    *,
+    name: str = "",
+    tests: Mapping[str, Any] | None = None,
+    perturbation: Mapping[str, Any] | None = None,
+) -> Configuration:
+    """The configuration of (data, predictions) on each side; paths stay relative to where we are.
+
+    `task` is a task's name here or in configurations.
+    """
+    card = tasks.card(task)
+    if card.config_name is None:
+        known = ", ".join(one.name for one in tasks.cards() if one.config_name)
+        raise UsageError(f"there is no stress test for {card.name}", help=f"there is for {known}")
+    inputs = {
+        side: Inputs(data, predictions, declared.embeddings)
+        for side, (data, predictions) in sides.items()
+    }
+    return Configuration(
+        Path(),
+        name,
+        card.config_name,
+        inputs,
+        declared,
+        tests or {},
+        None,
+        perturbation=perturbation or {},
+    )
 
 
 def looks_like_one(thing: Any) -> bool:
@@ -90,11 +136,10 @@ def looks_like_one(thing: Any) -> bool:
 
 def inputs_of(configuration: Configuration) -> list[Input]:
     """The files that the run reads, with their content hashes."""
-    found = [
-        Input(
-            role="configuration", name=configuration.path.name, digest=_digest(configuration.path)
-        )
-    ]
+    found = []
+    if configuration.path.is_file():
+        digest = _digest(configuration.path)
+        found = [Input(role="configuration", name=configuration.path.name, digest=digest)]
     for side, request in configuration.requests():
         roles = ((side, request.gold), (f"{side} predictions", request.predictions))
         found += [
@@ -141,6 +186,7 @@ def load(path: str | Path, problems: Problems, *, allow_code: bool = False) -> C
         tests,
         content.get("random_seed"),
         allow_code,
+        content.get("perturbation_info") or {},
     )
 
 
@@ -220,6 +266,7 @@ def _tests(content: Mapping[str, Any], path: Path, place: Place) -> dict[str, An
     if not isinstance(tests, dict):
         return {}
     shape.check_tests(tests, key, place)
+    shape.check_names(tests, key, place)
     return tests
 
 

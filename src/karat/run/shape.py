@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from karat.read.place import Place, printable, show
+from karat.suite.limits import ALIASES, GLOBAL, LIMITS, foreign
 
 TASKS = (
     "Text Classification",
@@ -33,6 +34,7 @@ TOP: Keys = {
     "silent_errors": "boolean?",
     "workspace_name": "text?",
     "continuous_info": "object?",
+    "perturbation_info": "object?",
 }
 REQUIRED = ("model_task", "data_info")
 
@@ -89,6 +91,7 @@ PROFILE: Keys = {
     "custom_categorical_metadata": "texts?",
 }
 PREDICTIONS: Keys = {"ref_path": "text?", "eval_path": "text?", "n_samples": "integer?"}
+PERTURBATION: Keys = {"eval_path": "text?", "predictions_path": "text"}
 ONE_PREDICTION: Keys = {"path": "text?", "n_samples": "integer?"}
 
 NAMES = {
@@ -114,6 +117,9 @@ def check_configuration(content: Mapping[str, Any], place: Place) -> None:
     profile = content.get("data_profiling_info")
     if isinstance(profile, dict):
         check_keys(profile, PROFILE, "data_profiling_info", place)
+    perturbed = content.get("perturbation_info")
+    if isinstance(perturbed, dict):
+        check_keys(perturbed, PERTURBATION, "perturbation_info", place, ("predictions_path",))
     info, predictions = content.get("data_info"), content.get("prediction_info")
     if isinstance(predictions, dict):
         check_keys(predictions, PREDICTIONS, "prediction_info", place)
@@ -169,6 +175,23 @@ def check_tests(tests: Mapping[str, Any], inside: str, place: Place) -> None:
             given = [t for t in thresholds if t is not None]
             if any(b < a for a, b in pairwise(given)):
                 place.add("config-thresholds", "thresholds must ascend", path)
+
+
+def check_names(tests: Mapping[str, Any], inside: str, place: Place) -> None:
+    """Report settings for tests that do not exist: misspelt ones are errors, others are ignored."""
+    known = (*LIMITS, *ALIASES, *GLOBAL)
+    for name in foreign(tests):
+        path = printable(_path(inside, name))
+        close = get_close_matches(name, known, n=1, cutoff=0.8)
+        if close:
+            message = f"unknown key '{printable(name)}'; did you mean '{close[0]}'?"
+            place.add("config-unknown-key", message, path)
+        else:
+            message = f"there is no test {show(name)}; its settings are ignored"
+            place.add("config-unknown-test", message, path, severity="warning")
+    for name, setting in tests.items():
+        if name in (*LIMITS, *ALIASES) and setting is not None and not isinstance(setting, dict):
+            place.add("config-type", f"{show(setting)} is not an object", _path(inside, name))
 
 
 def near(name: str, known: Iterable[str]) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 import karat
@@ -12,6 +15,7 @@ from karat.model.signature import Signature
 from karat.model.task import Card, Request
 
 if TYPE_CHECKING:
+    from karat.model.report import Report
     from karat.run.pipeline import Measured
 
 
@@ -34,13 +38,31 @@ def sign(measured: Measured, interval: str, seed: int) -> Signature:
         inputs=digests,
         interval=interval,
         seed=seed,
-        # Sums of floats changed in Python 3.12, random streams belong to NumPy's version.
-        versions={
-            "karat": karat.__version__,
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-        },
+        versions=_versions(),
     )
+
+
+def sign_stress(card: Card, tests: Mapping[str, Any], report: Report, seed: int) -> Signature:
+    """The signature of a stress run: its inputs, its test settings and its seed."""
+    told = hashlib.sha256(msgspec.json.encode(tests, order="deterministic")).hexdigest()
+    return Signature(
+        task=f"stress {card.name}",
+        options={"tests": told[:12]} if tests else {},
+        n=report.n,
+        inputs={one.role: one.digest for one in report.inputs if one.role != "configuration"},
+        interval="0.95",
+        seed=seed,
+        versions=_versions(),
+    )
+
+
+def _versions() -> dict[str, str]:
+    # Sums of floats changed in Python 3.12, random streams belong to NumPy's version.
+    return {
+        "karat": karat.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
 
 
 def changed_options(card: Card, request: Request) -> dict[str, Any]:

@@ -233,8 +233,6 @@ def _all_draws(
 ) -> dict[int, FloatArray]:
     """The bootstrap draws of each metric that has them, by its place."""
     out: dict[int, FloatArray] = {}
-    if settings.bootstrap <= 0:
-        return out
     for name, sample in samples.items():
         purpose = f"bootstrap/{name}"
         totals: list[tuple[int, Ratio | Smooth]] = []
@@ -242,10 +240,11 @@ def _all_draws(
             if metric.reads != name or refusal(metric) or sample.drawn < 2:
                 continue
             if isinstance(metric, Events):
-                out[place] = resampled_events(
-                    metric, sample, settings.bootstrap, settings.seed, purpose
-                )
-            else:
+                # A metric may ask for draws of its own where no closed form does it justice.
+                draws = settings.bootstrap or int(metric.facts.get("resamples", 0))
+                if draws > 0:
+                    out[place] = resampled_events(metric, sample, draws, settings.seed, purpose)
+            elif settings.bootstrap > 0:
                 totals.append((place, metric))
         if totals and isinstance(sample.evidence, Counts):
             units = drawable(sample.evidence, sample.units)

@@ -240,14 +240,20 @@ def _class_name(side: Observed, label: int) -> str:
 
 
 def metadata_unseen_value(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
-    """Values of categorical metadata that reference never had."""
+    """Values of categorical metadata that reference never had.
+
+    The share of values seen once in reference is how often a new one is to be expected.
+    """
     found = []
     for name, values in other.categorical.items():
-        known = set(ref.categorical.get(name, ()))
+        known = Counter(v for v in ref.categorical.get(name, ()) if v is not None)
+        usual = sum(count == 1 for count in known.values()) / max(sum(known.values()), 1)
         rows = [i for i, v in enumerate(values) if v is not None and v not in known]
         new = ", ".join(sorted({str(values[i]) for i in rows})[:8])
         text = f"{len(rows)} of {other.n} rows have a {name} that reference lacks"
-        found.append(_share(limit, name, rows, ref, other, text + (f": {new}" if new else "")))
+        case = _share(limit, name, rows, ref, other, text + (f": {new}" if new else ""))
+        _believe(case, len(rows), other.n, usual)
+        found.append(case)
     return found
 
 

@@ -45,7 +45,7 @@ def _relative(p: FloatArray, middle: FloatArray) -> FloatArray:
 
 def deciles(ref: FloatArray, bins: int = 10) -> FloatArray:
     """The inner edges of the reference's quantile bins; equal edges are kept, their bins empty."""
-    return np.asarray(np.quantile(ref, np.arange(1, bins) / bins))
+    return np.asarray(np.quantile(ref, np.linspace(0, 1, bins + 1)[1:-1]))
 
 
 def binned(values: FloatArray, edges: FloatArray) -> IntArray:

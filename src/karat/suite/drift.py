@@ -24,6 +24,7 @@ from karat.suite.permute import Ragged, energy_test, rows_test
 TOP = 200
 LEAST = 5
 FEW_ROWS = 200
+FINE = 200
 
 
 def _enough(ref_n: int, eval_n: int) -> str:
@@ -118,13 +119,56 @@ def _blind(limit: Limit, critical: float) -> bool:
 def confidence_drift(ref: Observed, other: Observed, limit: Limit, seed: int) -> list[Found]:
     """Kolmogorov-Smirnov distance of the confidences."""
     if ref.confidence is None or other.confidence is None:
-        return []
+        return _scores(ref, other, limit, seed)
     short = _enough(len(ref.confidence), len(other.confidence))
     if short:
         return [skipped("confidence", short)]
     moved = distance.shift(ref.confidence, other.confidence)
     text = f"mean confidence goes from {moved.ref_mean:.3f} to {moved.eval_mean:.3f}"
     return [_ks(limit, "confidence", ref.confidence, other.confidence, moved, text)]
+
+
+def _scores(ref: Observed, other: Observed, limit: Limit, seed: int) -> list[Found]:
+    """The same for the scores of boxes; those of one image depend on each other."""
+    a, b = ref.predicted_boxes, other.predicted_boxes
+    if a is None or b is None or a.score is None or b.score is None:
+        return []
+    short = _enough(ref.n, other.n)
+    if short or not len(a.score) or not len(b.score):
+        return [skipped("scores of boxes", short or "a side has no boxes")]
+    moved = distance.shift(a.score, b.score)
+    edges = np.unique(np.concatenate([a.score, b.score]))[:-1]
+    if len(edges) > FINE:
+        edges = np.unique(np.quantile(np.concatenate([a.score, b.score]), np.linspace(0, 1, FINE)))
+    sides = [
+        Ragged(side.n, boxes.row, distance.binned(score, edges), len(edges) + 1)
+        for side, boxes, score in ((ref, a, a.score), (other, b, b.score))
+    ]
+    test = rows_test(sides[0], sides[1], _largest_gap, seed, limit.name)
+    text = f"mean score of boxes goes from {moved.ref_mean:.3f} to {moved.eval_mean:.3f}"
+    return [
+        judged(
+            limit,
+            "scores of boxes",
+            moved.ks,
+            "KS",
+            text,
+            believed=test.p < ALPHA,
+            p=test.p,
+            n_ref=len(a.score),
+            n_eval=len(b.score),
+            underpowered=_blind(limit, test.critical),
+            table={"psi": moved.psi, "wasserstein / deviation": moved.wasserstein},
+            plot=_histogram(a.score, b.score),
+        )
+    ]
+
+
+def _largest_gap(a: IntArray, b: IntArray) -> FloatArray:
+    """The Kolmogorov-Smirnov distance of ordered counts (..., bins)."""
+    p = np.cumsum(a, axis=-1) / np.maximum(a.sum(axis=-1, keepdims=True), 1)
+    q = np.cumsum(b, axis=-1) / np.maximum(b.sum(axis=-1, keepdims=True), 1)
+    return np.asarray(np.abs(p - q).max(axis=-1))
 
 
 def _ks(
@@ -171,7 +215,11 @@ def _numbers(limit: Limit, subject: str, ref: FloatArray, other: FloatArray, wha
         n_ref=len(ref),
         n_eval=len(other),
         underpowered=_blind(limit, _psi_by_chance(bins, len(ref), len(other))),
-        table={"ks": moved.ks, "wasserstein / deviation": moved.wasserstein},
+        table={
+            "ks": moved.ks,
+            "wasserstein / deviation": moved.wasserstein,
+            "psi of deciles": moved.psi if bins == 10 else distance.shift(ref, other).psi,
+        },
         plot=_histogram(ref, other),
     )
 

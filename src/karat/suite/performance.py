@@ -20,6 +20,12 @@ from karat.suite.observed import Observed
 
 DRAWS = 2_000
 RELATIVE = ("log_loss",)
+JUDGED = frozenset(
+    "accuracy f1_macro log_loss brier f1_micro precision_micro recall_micro span_f1 f1 precision "
+    "recall AP AP50".split()
+)
+"""The metrics that can fail a run; the others would only say the same again."""
+
 RELATIVE_WARN, RELATIVE_FAIL = 0.10, 0.25
 
 
@@ -59,13 +65,13 @@ def as_metrics(found: Sequence[Moved]) -> dict[str, Change]:
 def overall_metrics(found: Sequence[Moved], metrics: Sequence[Metric], limit: Limit) -> list[Found]:
     """What each metric lost from reference to evaluation; the interval has to leave 0 out.
 
-    Only metrics that have a better direction are judged. Log loss is judged by the share it grew.
+    Only the metrics of `JUDGED` are judged. Log loss is judged by the share it grew.
     """
     abouts = {name: metric.about for metric in metrics for name in metric.names}
     cases = []
     for one in found:
         about = abouts[one.name]
-        if about.better not in ("higher", "lower"):
+        if one.name not in JUDGED or about.better not in ("higher", "lower"):
             continue
         if one.change is None or one.low is None or one.high is None:
             cases.append(skipped(one.name, "there is no interval for its change"))

@@ -19,13 +19,12 @@ LEFT, RIGHT, TOP, BOTTOM = 54, 14, 12, 46
 
 
 def picture(width: float, height: float, label: str, *marks: Safe, kind: str = "") -> Safe:
-    """A picture with its description, which screen readers read instead of the marks."""
+    """A picture with its title, which screen readers read instead of the marks."""
     return element(
         "svg",
         element("title", label),
         marks,
         role="img",
-        aria_label=label,
         viewBox=f"0 0 {number(width)} {number(height)}",
         width=width,
         height=height,

@@ -53,7 +53,7 @@ class Detection:
     def metrics(self, pairs: DetectionPairs, options: Mapping[str, Any]) -> Sequence[Metric]:
         """What the data and the options allow."""
         names = pairs.gold.class_names
-        found = metrics.ranked_metrics(names, pairs.pred.rules) + metrics.cut_metrics(names)
+        found = metrics.ranked_metrics(names, pairs.pred.rules, pairs.pred.detections.n) + metrics.cut_metrics(names)
         return found + (calibration_metrics() if calibrates(pairs, _boxes(options)) else [])
 
     def official(
@@ -93,7 +93,7 @@ class Detection:
         pair_ids = np.unique(truths.category.astype(np.int64) * scene.n + truths.image)
         seen = np.bincount(pair_ids // max(scene.n, 1))
         rare = int(((seen > 0) & (seen < RARE)).sum())
-        if rare:
+        if rare and pairs.pred.detections.n > metrics.RESAMPLED_BOXES:
             out.append(
                 f"{rare} classes occur in fewer than {RARE} images: closed intervals of AP are too "
                 "narrow there, --bootstrap 1000 draws whole images"
