@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from karat.api import check, compare, score
+    from karat.api import check, compare, score, stress
     from karat.errors import DataError, KaratError, MissingExtra, UsageError
     from karat.model.problem import Problem
     from karat.model.report import Report
@@ -29,6 +29,7 @@ _HOMES = {
     "check": "karat.api",
     "compare": "karat.api",
     "score": "karat.api",
+    "stress": "karat.api",
 }
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "check",
     "compare",
     "score",
+    "stress",
 ]
 
 

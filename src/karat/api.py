@@ -14,7 +14,7 @@ from karat import tasks
 from karat.errors import DataError, UsageError
 from karat.model.problem import Problem, Problems
 from karat.model.report import Input, Report
-from karat.model.task import Card, Request
+from karat.model.task import Card, Declared, Request
 from karat.read.source import Source
 from karat.run import detect
 
@@ -188,6 +188,60 @@ def _write(card: Card, request: Request, report: Report, say: Say) -> None:
         if option.writes and request.options.get(option.name) is not None:
             module, _, attribute = option.writes.partition(":")
             say(getattr(importlib.import_module(module), attribute)(report, request.options))
+
+
+def stress(
+    config: str | os.PathLike[str] | None = None,
+    *,
+    task: str | None = None,
+    ref: Any = None,
+    ref_predictions: Any = None,
+    evaluation: Any = None,
+    eval_predictions: Any = None,
+    perturbed: Any = None,
+    perturbed_predictions: Any = None,
+    name: str = "",
+    class_names: Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    embeddings: Sequence[str] = (),
+    tests: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    fail_on: Literal["fail", "warning"] = "fail",
+    failing_rows: str | os.PathLike[str] | None = None,
+    allow_code: bool = False,
+    options: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> Report:
+    """Returns the Report of a test run of evaluation data against reference data.
+
+    Either `config` is the path of a run configuration, or `task`, `ref` and `evaluation` (paths or
+    rows, each with its predictions) say the same; what is declared then are names of metadata and
+    embeddings. `tests` are test settings as in a configuration. `failing_rows` names a CSV file
+    for every row that a warning or failure concerns. Raises DataError with all problems.
+    """
+    from karat.run import stressing
+
+    problems = Problems()
+    given = {"path": perturbed, "predictions": perturbed_predictions}
+    if config is not None:
+        if task is not None or ref is not None or evaluation is not None:
+            raise UsageError("give a configuration, or a task with its data, not both")
+        found = stressing.configured(config, given, tests, problems, allow_code)
+    else:
+        sides = {"ref": (ref, ref_predictions), "eval": (evaluation, eval_predictions)}
+        declared = Declared(
+            tuple(class_names) or None, tuple(numeric), tuple(categorical), tuple(embeddings)
+        )
+        found = stressing.described(task, sides, declared, given, tests, problems, name)
+    own = _known_options(found.card, {**(options or {}), **more})
+    settings = stressing.StressSettings(seed, fail_on, own)
+    done = stressing.stress(found, settings, problems)
+    if failing_rows is not None:
+        from karat.present import failingrows, jsonfile
+
+        jsonfile.write_atomically(failing_rows, failingrows.render(done.rows()))
+    return done.report
 
 
 def check(

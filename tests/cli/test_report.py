@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from karat.cli.report import FORMATS
-from karat.model.report import Gate, Report, Score
+from karat.model.report import Example, Gate, Report, Score
 from karat.present.html import page
 
 
@@ -76,6 +78,31 @@ def test_what_is_no_report_is_refused(karat, tmp_path: Path, content: bytes) -> 
     assert answer.status == 2
     assert "is no report of karat" in answer.err
     assert "Traceback" not in answer.err
+
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def test_boxes_are_drawn_over_the_images_of_a_folder(karat, tmp_path: Path) -> None:
+    photos, made = tmp_path / "photos", tmp_path / "page.html"
+    (photos / "a").mkdir(parents=True)
+    (photos / "a" / "1.png").write_bytes(PIXEL)
+    (photos / "no.png").write_bytes(b"root:x:0:0")
+    (tmp_path / "outside.png").write_bytes(PIXEL)
+    names = ["a/1.png", "no.png", "../outside.png", "missing.png"]
+    boxes = {"boxes": [{"box": [0, 0, 5, 5], "role": "gold"}]}
+    run = a_run()
+    run.examples = [Example(id=n, record=0, score=0, why="", fields=boxes) for n in names]
+    path = tmp_path / "run.json"
+    path.write_text(run.to_json(), encoding="utf-8")
+    assert karat("report", str(path), "-o", str(made), "--images", str(photos)).status == 0
+    text = made.read_text(encoding="utf-8")
+    shown = "data:image/png;base64," + base64.b64encode(PIXEL).decode()
+    assert re.findall(r'<image href="([^"]+)"', text) == [shown]
+    assert text.count('class="box gold"') == 4
+    assert "boxes:" not in karat("report", str(path)).out
 
 
 def test_other_mistakes_are_said(karat, run: Path, tmp_path: Path) -> None:

@@ -206,3 +206,12 @@ def test_links_alone_take_the_mentions_of_gold(tmp_path: Path) -> None:
     assert report.task == TASK
     assert report["strong_mention_match.fscore"].value == 1
     assert report["strong_link_match.precision"].value == 0.5
+
+
+def test_gold_can_be_checked_alone(write: Write) -> None:
+    repeated = karat.check(str(write("g.tsv", "d 0 1 E1\nd 0 1 E2")), task=TASK)
+    assert [(p.code, p.line) for p in repeated.problems] == [("span-in-two-clusters", 2)]
+    broken = karat.check(str(write("g.tsv", "d 0 x E1")), task=TASK)
+    assert [p.code for p in broken.problems] == ["offset-not-integer"]
+    with pytest.raises(UsageError, match="PREDICTIONS"):
+        karat.score(str(write("g.tsv", "d 0 1 E1")), task=TASK)

@@ -19,6 +19,7 @@ from karat import __version__
 COMMANDS = {
     "score": "Weigh predictions against gold: scores, intervals, slices.",
     "compare": "Compare systems on the same items; the first one is the baseline.",
+    "stress": "Test evaluation data against reference data: drift, subsets, calibration.",
     "report": "Show stored runs again: as a page, a table, annotations.",
     "check": "Find what is wrong with the files, without scoring anything.",
     "predict": "Run a model over data and write its predictions.",

@@ -39,6 +39,12 @@ FORMATS = {
     metavar="FILE",
     help=f"Write the report to a file; its extension decides: {', '.join(WRITERS)}.",
 )
+@click.option(
+    "--images",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Draw boxes over the images in this folder; they become part of the page.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON document.")
 @click.option(
     "--format",
@@ -51,6 +57,7 @@ FORMATS = {
 def command(
     runs: tuple[str, ...],
     out: tuple[str, ...],
+    images: Path | None,
     as_json: bool,
     form: str | None,
     everything: bool,
@@ -66,7 +73,7 @@ def command(
     check_outputs(out)
     reports = [report for run in runs for report in load(run)]
     if out:
-        written = _write(reports, out)
+        written = _write(reports, out, images)
         if not quiet:
             click.echo(f"wrote {', '.join(written)}", err=True)
     if as_json or form:
@@ -103,14 +110,14 @@ def _foreign(path: str, why: str) -> UsageError:
     )
 
 
-def _write(reports: list[Report], paths: tuple[str, ...]) -> list[str]:
-    """The paths that were written; only a page can hold several runs."""
-    if len(reports) == 1:
-        return write_outputs(reports[0], paths)
-    for path in paths:
-        if not is_page(path):
-            raise UsageError(f"--out {path} can hold one run", help="several runs need .html")
-    return [put(path, page.render_all(reports)) for path in paths]
+def _write(reports: list[Report], paths: tuple[str, ...], images: Path | None) -> list[str]:
+    """The paths that were written; only a page can hold several runs, or images."""
+    others = [path for path in paths if not is_page(path)]
+    if others and len(reports) > 1:
+        raise UsageError(f"--out {others[0]} can hold one run", help="several runs need .html")
+    written = write_outputs(reports[0], others)
+    pages = [path for path in paths if is_page(path)]
+    return written + [put(path, page.render_all(reports, images)) for path in pages]
 
 
 def _print(reports: list[Report], form: str) -> None:

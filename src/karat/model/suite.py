@@ -116,6 +116,15 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None = None
 
 
+class FailingRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A row concerned by a case that warns or fails."""
+
+    test: str
+    subject: str
+    status: Status
+    row: Row
+
+
 def worst(statuses: list[Status]) -> Status:
     """The most serious of several; "skip" where there is none."""
     return max(statuses, key=ORDER.index, default="skip")

@@ -135,7 +135,8 @@ class Causal:
         device = self.loaded.device
         inputs = {"input_ids": moved(ids, device)}
         if all(len(tree.branches) == 1 for tree in trees):
-            inputs["attention_mask"] = moved((branch >= 0).astype(np.int64), device)
+            # Padding stands behind every token that is read, where no causal model looks. A mask
+            # would leave padded rows nothing to see, which some kinds of attention answer by NaN.
             return inputs
         inputs["position_ids"] = moved(position, device)
         inputs["attention_mask"] = self._sight(moved(branch, device))

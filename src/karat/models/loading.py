@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import importlib.util
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -107,7 +108,7 @@ def _told(name: str) -> Iterator[None]:
 
 def configuration(name: str) -> Any:
     """The configuration of a model."""
-    with _told(name), _quiet():
+    with _told(name), quiet():
         return transformers.AutoConfig.from_pretrained(**where(name))
 
 
@@ -139,7 +140,7 @@ def tokenizer(settings: Settings) -> Any:
         found = getattr(transformers, name, fallback)
         if found is None:
             raise UsageError(f"--tokenizer-name {name}: transformers has no such class")
-    with _told(settings.name), _quiet():
+    with _told(settings.name), quiet():
         made = found.from_pretrained(**where(settings.name), padding_side="right")
     if len(made) < 64:
         raise UsageError(
@@ -169,7 +170,7 @@ def _positions(config: Any) -> list[int]:
 
 def load(settings: Settings, head: Head) -> Loaded:
     """The model with that head, checked: a head whose weights are not in the files is refused."""
-    with _told(settings.name), _quiet():
+    with _told(settings.name), quiet():
         config = transformers.AutoConfig.from_pretrained(**where(settings.name))
         model, told = _AUTO[head].from_pretrained(**where(settings.name), output_loading_info=True)
     notes = _check_weights(settings, told)
@@ -212,14 +213,16 @@ def precision(settings: Settings) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """The libraries' bars and remarks stay off the terminal: karat says itself what matters."""
     log = transformers.utils.logging
     before = log.get_verbosity()
     log.set_verbosity_error()
     log.disable_progress_bar()
     try:
-        yield
+        # Some bars obey no setting.
+        with contextlib.redirect_stderr(io.StringIO()):
+            yield
     finally:
         log.set_verbosity(before)
         log.enable_progress_bar()

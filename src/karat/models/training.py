@@ -20,7 +20,7 @@ from karat.errors import UsageError
 from karat.models.checkpoints import NextSentence, open_state
 from karat.models.documents import Pair
 from karat.models.following import PREFIX
-from karat.models.loading import Settings, configuration, encoder, kind_of, where
+from karat.models.loading import Settings, configuration, encoder, kind_of, quiet, where
 from karat.models.masked import padded
 
 Told = Callable[[str], None]
@@ -55,7 +55,8 @@ class Trainer:
         if kind_of(config) == "masked":
             raise UsageError(f"a {config.model_type} model has its own next-sentence head")
         auto = transformers.AutoModelForSeq2SeqLM if self._answers else transformers.AutoModel
-        core = auto.from_pretrained(**where(settings.name))
+        with quiet():
+            core = auto.from_pretrained(**where(settings.name))
         self.model = NextSentence(core, config.hidden_size).to(settings.device).float()
         self.encoder = encoder(settings, config)
         limit = self.encoder.limit or recipe.longest
@@ -141,7 +142,8 @@ class Trainer:
                 self.batch += 1
                 if self.batch % self.recipe.accumulation == 0 or self.batch == len(batches):
                     self._step()
-                total, seen, right = total + float(loss) * len(labels), seen + len(labels), right + hits
+                total += float(loss.detach()) * len(labels)
+                seen, right = seen + len(labels), right + hits
                 if checkpoint and self.recipe.every and self.batch % self.recipe.every == 0:
                     # Gradients that are not yet applied are not stored: save at a step only.
                     if self.batch % self.recipe.accumulation == 0:

@@ -14,6 +14,8 @@ from karat.present.widths import WIDTH, clean, elide, width, wrap
 MOST_CLASSES = 8
 TOP_CONFUSIONS = 5
 SHOWN_ROWS = 12
+DRAWN = {"boxes", "size"}
+"""Fields of an item that only a picture can show."""
 
 
 def table_lines(table: Table, style: Style, everything: bool = False) -> list[str]:
@@ -109,6 +111,8 @@ def example_lines(example: Example, style: Style) -> list[str]:
     score = "" if example.score is None else f", score {fixed(example.score, 4, style)}"
     lines = wrap(f"{example.id} ({place}{score}): {example.why}", "  ", "    ")
     for name, value in example.fields.items():
+        if name in DRAWN:
+            continue
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         lines.append("    " + elide(clean(f"{name}: {text}").rstrip(), WIDTH - 4, style.cut))
     return lines

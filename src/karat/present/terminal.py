@@ -11,6 +11,7 @@ from karat.present.grid import Cell, grid
 from karat.present.numbers import count, decimals, duration, fixed, interval, interval_title, plural
 from karat.present.problems import brief
 from karat.present.style import Meaning, Style
+from karat.present.suite import suite_lines
 from karat.present.tables import example_lines, table_lines
 from karat.present.widths import WIDTH, clean, elide, width, wrap
 
@@ -57,6 +58,7 @@ def render(
         _scores(report, style, notes, everything),
         *_slices(report, style, notes, everything),
         *comparison_lines(report, style, everything),
+        *suite_lines(report, style, everything),
         *(table_lines(table, style, everything) for table in report.tables),
         _notes(report, notes),
         *(example_lines(example, style) for example in report.examples),

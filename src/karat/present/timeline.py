@@ -13,7 +13,7 @@ from karat.present.grid import Cell, grid
 from karat.present.numbers import count, decimals, fixed, interval
 from karat.present.style import Meaning, Style
 
-_MARK = {"better": "up", "worse": "DOWN", "different": "changed"}
+_MARK = {"better": "better", "worse": "WORSE", "different": "changed"}
 _SIGN = {"better": "▲", "worse": "▼", "different": "◆"}
 _MEANING: dict[str, Meaning] = {"better": "good", "worse": "bad"}
 _WIDTH, _HEIGHT, _LEFT, _TOP = 640, 180, 64, 14
@@ -39,7 +39,7 @@ def lines(runs: Sequence[Logged], metrics: Sequence[str], style: Style) -> list[
     rows = [_row(run, score, style, tasks, names) for run, score in found]
     left = [*range(1, len(head) - 4), len(head) - 1]
     table = grid(head, rows, style, left=left, indent="")
-    told = "up, DOWN: more than chance since the run before on the same data"
+    told = "better, WORSE: more than chance since the run before on the same data"
     return [*table, style.paint(told, "dim")] if any(run.changes for run in runs) else table
 
 
@@ -185,9 +185,9 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size
 th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid var(--faint); }
 </style></head><body><main>
 <h1>History of runs</h1>
-<p>Each dot is a run with its interval. ▲ and ▼ mark changes that are more than chance, against
-the run before on the same data; the two runs are taken as independent, which is on the safe
-side.</p>
+<p>Each dot is a run with its interval. ▲ marks a change for the better and ▼ one for the worse that
+is more than chance, against the run before on the same data. The two runs are taken as
+independent; 'karat compare' pairs their items and sees smaller changes.</p>
 BODY
 </main></body></html>
 """

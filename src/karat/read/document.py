@@ -42,7 +42,10 @@ def _typed(reader: Records[S], data: bytes) -> list[S] | None:
     except UNDECODABLE:
         return None
     if rows:
-        text, value = _first_item(data)
+        try:
+            text, value = _first_item(data)
+        except Malformed:
+            return None
         reader.audit.begin(text, value)
         if reader.audit.suspects(data, rows):
             return None
@@ -50,7 +53,10 @@ def _typed(reader: Records[S], data: bytes) -> list[S] | None:
 
 
 def _first_item(data: bytes) -> tuple[bytes, dict[str, Any]]:
-    """The text and the value of the first item of a list that is known to be well formed."""
+    """The text and the value of the first item of a list that typed decoding has accepted.
+
+    Raises Malformed where the slow reader is stricter, as with numbers of 5,000 digits.
+    """
     size = 1 << 12
     while True:
         text = data[:size].decode("utf-8", "ignore")
@@ -59,6 +65,8 @@ def _first_item(data: bytes) -> tuple[bytes, dict[str, Any]]:
             value, end = StrictReader().read(text, start)
             return text[start:end].encode("utf-8", "surrogatepass"), value
         except Malformed:
+            if size >= len(data):
+                raise
             size *= 16
 
 

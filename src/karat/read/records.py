@@ -140,6 +140,13 @@ class Records(Generic[S]):
 
     def judge(self, value: Any, place: Place, noun: str) -> S | None:
         """The row of a value that the strict reader has just read; what is wrong is reported."""
+        try:
+            return self._judged(value, place, noun)
+        except RecursionError:
+            place.add("json-syntax", "not valid JSON: nested too deeply")
+            return None
+
+    def _judged(self, value: Any, place: Place, noun: str) -> S | None:
         before = self.problems.errors
         self.strict.report(value, place)
         if not isinstance(value, dict):
@@ -156,6 +163,9 @@ class Records(Generic[S]):
         except msgspec.ValidationError as error:
             # The task's own checks should have named it; nothing may pass in silence.
             place.add("record-type", str(error))
+            return None
+        except UnicodeEncodeError:
+            place.add("record-type", "a key holds half of a surrogate pair and cannot be kept")
             return None
 
     def _is_document(self) -> bool:
@@ -187,7 +197,7 @@ class Records(Generic[S]):
     def _converted(self, rows: Sequence[Any]) -> list[S] | None:
         try:
             return [msgspec.convert(row, self.schema) for row in rows]
-        except (msgspec.ValidationError, RecursionError):
+        except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
             return None
 
     def _odd(self, rows: Sequence[Any]) -> bool:

@@ -8,6 +8,7 @@ where reading cannot go on, and a list of problems from `check`.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -123,7 +124,11 @@ class Source:
         if self._kept is not None:
             kept, self._kept = self._kept, None
             return kept
-        return b"".join(self.blocks())
+        # Grows in place: a list of blocks, joined, would hold everything twice.
+        whole = io.BytesIO()
+        for block in self.blocks():
+            whole.write(block)
+        return whole.getvalue()
 
     def peek(self) -> Peek:
         """The first look: shape, head and first record."""
@@ -155,13 +160,15 @@ class Source:
         return self._kept
 
     def _raw(self) -> Iterator[bytes]:
-        """The bytes as they are stored, hashed on the way."""
+        """The bytes as they are stored, hashed on the way where that was not done before."""
+        known = self._digest is not None or self._hash is not None
         running = BackgroundHash()
         done = 0
         complete = False
         try:
             for block in self._stored():
-                running.feed(block)
+                if not known:
+                    running.feed(block)
                 done += len(block)
                 yield block
                 if self.on_bytes is not None:

@@ -57,6 +57,9 @@ class StrictReader:
             raise Malformed(message, error.pos) from None
         except RecursionError:
             raise Malformed("not valid JSON: nested too deeply", at) from None
+        except ValueError:
+            # Python refuses to make an integer of so many digits.
+            raise Malformed("a whole number has too many digits to be read", at) from None
 
     def forget(self) -> None:
         """Forget what was wrong with the last value."""

@@ -306,19 +306,18 @@ def _inputs(runs: Runs) -> list[Input]:
 
 
 def _notes(runs: Runs, clusters: int | None) -> list[str]:
-    """What the task says, what was not kept, and a word on few clusters."""
-    one = runs.measured[0]
-    notes = list(one.task.notes(one.pairs, one.request.options))
-    if (
-        runs.stored is not None
-        and runs.stored.evidence is not None
-        and runs.stored.evidence.left_out
-    ):
-        lost = runs.stored.evidence.left_out
-        more = f" and {len(lost) - 8} more" if len(lost) > 8 else ""
-        notes.append(
-            f"the stored run kept no evidence of {', '.join(lost[:8])}{more}: no tests there"
-        )
+    """What the task says of all systems or of one, what was not kept, a word on few clusters."""
+    told = [one.task.notes(one.pairs, one.request.options) for one in runs.measured]
+    names = runs.names[-len(runs.measured) :]
+    notes = []
+    for note in dict.fromkeys(note for each in told for note in each):
+        having = [name for name, each in zip(names, told, strict=True) if note in each]
+        notes.append(note if len(having) == len(names) else f"{', '.join(having)}: {note}")
+    kept = runs.stored.evidence if runs.stored is not None else None
+    if kept is not None and kept.left_out:
+        lost = kept.left_out
+        shown = ", ".join(lost[:3]) + (f" and {len(lost) - 3} more" if len(lost) > 3 else "")
+        notes.append(f"the stored run kept no evidence of {shown}: no tests there")
     if clusters is not None and clusters < FEW_CLUSTERS:
         notes.append(f"intervals rest on {clusters} clusters only, so they are wide and rough")
     return notes

@@ -31,10 +31,13 @@ Side = Literal["ref", "eval"]
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Where the data and the predictions of one side are; `loader` is set where code loads them."""
+    """Where the data and the predictions of one side are; `loader` is set where code loads them.
 
-    data: str | None = None
-    predictions: str | None = None
+    Paths, or rows in memory where the run was not described by a file.
+    """
+
+    data: Any = None
+    predictions: Any = None
     embeddings: tuple[str, ...] = ()
     loader: Mapping[str, Any] = field(default_factory=dict)
 
@@ -66,8 +69,9 @@ class Configuration:
         if inputs.loader:
             gold = Source.of(load_rows(inputs.loader, self.path.parent), inputs.loader["name"])
         else:
-            gold = self._source(inputs.data or "")
-        predictions = (self._source(inputs.predictions),) if inputs.predictions else ()
+            gold = self._source("" if inputs.data is None else inputs.data)
+        cached = inputs.predictions
+        predictions = () if cached is None else (self._source(cached),)
         declared = Declared(
             self.declared.class_names,
             self.declared.numeric,
@@ -88,13 +92,15 @@ class Configuration:
         gold = (self._source(own),) if own else request.gold
         return replace(request, gold=gold, predictions=(self._source(path),))
 
-    def _source(self, name: str) -> Source:
-        return Source.of(str(self.path.parent / name), name)
+    def _source(self, thing: Any) -> Source:
+        if not isinstance(thing, str):
+            return Source.of(thing)
+        return Source.of(str(self.path.parent / thing), thing)
 
 
 def of_files(
     task: str,
-    sides: Mapping[Side, tuple[str, str | None]],
+    sides: Mapping[Side, tuple[Any, Any]],
     declared: Declared,
     *,
     name: str = "",
@@ -268,6 +274,13 @@ def _tests(content: Mapping[str, Any], path: Path, place: Place) -> dict[str, An
     shape.check_tests(tests, key, place)
     shape.check_names(tests, key, place)
     return tests
+
+
+def check_tests(tests: Mapping[str, Any], problems: Problems) -> None:
+    """Report what is wrong with test settings that no file holds."""
+    place = Place(problems, "tests")
+    shape.check_tests(tests, "", place)
+    shape.check_names(tests, "", place)
 
 
 def _inputs(

@@ -115,8 +115,8 @@ def report(path: str | Path, number: int) -> Report:
 def marked(found: Sequence[Logged], alpha: float = 0.05) -> list[Logged]:
     """The runs with the scores that surely changed since the run before on the same data.
 
-    Runs keep no items, so the two are taken as independent, which is on the safe side for the same
-    items; Holm's method is over all the steps of one score.
+    Runs keep no items, so the two are taken as independent: a paired test would see smaller
+    changes. Holm's method is over all the steps of one score.
     """
     steps: dict[tuple[str, ...], list[tuple[int, str, float | None]]] = {}
     last: dict[tuple[str, str, str], int] = {}

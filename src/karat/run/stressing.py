@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import datetime
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import karat
-from karat.errors import DataError
+from karat.errors import DataError, UsageError
 from karat.model.problem import Problems
 from karat.model.report import Gate, Report
 from karat.model.seen import Seen
-from karat.model.suite import Category, Row, Run, RunInput, Summary, Test, worst
-from karat.model.task import Card, Request
+from karat.model.suite import Category, FailingRow, Run, RunInput, Summary, Test, worst
+from karat.model.task import Card, Declared, Request
 from karat.read.place import Place
+from karat.run import configuration
 from karat.run.configuration import Configuration, inputs_of
 from karat.run.observing import observe
 from karat.run.signing import sign_stress
@@ -38,16 +41,6 @@ class StressSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class FailingRow:
-    """A row concerned by a case that warns or fails."""
-
-    test: str
-    subject: str
-    status: str
-    row: Row
-
-
-@dataclass(frozen=True, slots=True)
 class Stressed:
     """The Report, and every row that it concerns (the Report itself shows the first ones)."""
 
@@ -57,7 +50,12 @@ class Stressed:
     def rows(self) -> list[FailingRow]:
         """All rows of all cases that warn or fail, in the order of the tests."""
         return [
-            FailingRow(outcome.limit.name, found.case.subject, found.case.status, row)
+            FailingRow(
+                test=outcome.limit.name,
+                subject=found.case.subject,
+                status=found.case.status,
+                row=row,
+            )
             for outcome in self.outcomes
             for found in outcome.found
             if found.side is not None and found.case.status in ("warning", "fail")
@@ -65,24 +63,76 @@ class Stressed:
         ]
 
 
+def configured(
+    path: str | os.PathLike[str],
+    perturbed: Mapping[str, Any],
+    tests: Mapping[str, Any] | None,
+    problems: Problems,
+    allow_code: bool,
+) -> Configuration:
+    """The configuration of a file, with what was given beside it."""
+    found = configuration.load(Path(path), problems, allow_code=allow_code)
+    if found is None:
+        raise DataError(problems)
+    if tests is not None:
+        configuration.check_tests(tests, problems)
+        found = replace(found, tests=tests)
+    if perturbed["predictions"] is not None:
+        found = replace(found, perturbation=_beside(perturbed))
+    return found
+
+
+def described(
+    task: str | None,
+    sides: Mapping[Any, tuple[Any, Any]],
+    declared: Declared,
+    perturbed: Mapping[str, Any],
+    tests: Mapping[str, Any] | None,
+    problems: Problems,
+    name: str,
+) -> Configuration:
+    """The configuration that task and files describe."""
+    lacking = [f"{side} data" for side, (data, _) in sides.items() if data is None]
+    if task is None or lacking:
+        what = ", ".join([*(["a task"] if task is None else []), *lacking])
+        raise UsageError(f"a stress run needs a configuration, or {what} beside what was given")
+    if tests is not None:
+        configuration.check_tests(tests, problems)
+    own = None if perturbed["predictions"] is None else _beside(perturbed)
+    made = configuration.of_files(
+        task, sides, declared, name=name, tests=tests, perturbation=own
+    )
+    if problems.errors:
+        raise DataError(problems)
+    return made
+
+
+def _beside(perturbed: Mapping[str, Any]) -> dict[str, Any]:
+    """The perturbed inputs; their paths are relative to where we are, not to the configuration."""
+    found = {"predictions_path": perturbed["predictions"]}
+    if perturbed["path"] is not None:
+        found["eval_path"] = perturbed["path"]
+    return {key: Path(p).resolve() if isinstance(p, str) else p for key, p in found.items()}
+
+
 def stress(
-    configuration: Configuration, settings: StressSettings, problems: Problems | None = None
+    config: Configuration, settings: StressSettings, problems: Problems | None = None
 ) -> Stressed:
-    """The stress run of a configuration. Raises DataError with all problems of its inputs."""
+    """The stress run of a config. Raises DataError with all problems of its inputs."""
     problems = problems or Problems()
     began, started = time.perf_counter(), datetime.datetime.now(datetime.UTC)
-    card = configuration.card
+    card = config.card
     requests = {
         side: replace(request, options=settings.options)
-        for side, request in configuration.requests()
+        for side, request in config.requests()
     }
-    place = Place(problems, configuration.path.name)
+    place = Place(problems, config.path.name)
     sides = observe(card, requests, place, problems)
     if problems.errors or not sides:
         raise DataError(problems)
-    perturbed = _perturbed(card, configuration, requests["eval"], sides["eval"], problems)
+    perturbed = _perturbed(card, config, requests["eval"], sides["eval"], problems)
     scored = {name: _scored(card, requests[name], sides[name]) for name in sides}
-    seed = settings.seed if settings.seed is not None else configuration.seed
+    seed = settings.seed if settings.seed is not None else config.seed
     material = Material(
         sides["ref"],
         sides["eval"],
@@ -91,11 +141,11 @@ def stress(
         SEED if seed is None else seed,
         perturbed,
     )
-    outcomes = run(material, card.config_name or "", limits(configuration.tests))
+    outcomes = run(material, card.config_name or "", limits(config.tests))
     tests = [outcome.test() for outcome in outcomes]
-    report = _report(configuration, material, tests, settings, problems)
+    report = _report(config, material, tests, settings, problems)
     report.run = Run(
-        name=configuration.run_name,
+        name=config.run_name,
         task=card.name,
         seed=material.seed,
         tool_version=karat.__version__,
@@ -126,16 +176,16 @@ def _scored(card: Card, request: Request, side: Observed) -> Scored | None:
 
 def _perturbed(
     card: Card,
-    configuration: Configuration,
+    config: Configuration,
     request: Request,
     side: Observed,
     problems: Problems,
 ) -> Seen | None:
     """The second cache of evaluation, None where none is given."""
-    again = configuration.perturbed(request)
+    again = config.perturbed(request)
     if again is None:
         return None
-    place = Place(problems, configuration.path.name)
+    place = Place(problems, config.path.name)
     found = observe(card, {"perturbed": again}, place, problems)
     if problems.errors or not found:
         raise DataError(problems)
@@ -148,13 +198,13 @@ def _perturbed(
 
 
 def _report(
-    configuration: Configuration,
+    config: Configuration,
     material: Material,
     tests: Sequence[Test],
     settings: StressSettings,
     problems: Problems,
 ) -> Report:
-    card, counts = configuration.card, {"pass": 0, "warning": 0, "fail": 0, "skip": 0}
+    card, counts = config.card, {"pass": 0, "warning": 0, "fail": 0, "skip": 0}
     for test in tests:
         counts[test.status] += 1
     report = Report(
@@ -165,15 +215,15 @@ def _report(
         n=material.other.n,
         problems=list(problems),
         problem_counts={kind: problems.count(kind) for kind in ("error", "warning", "note")},
-        inputs=_inputs(configuration, material),
-        notes=_notes(card, configuration),
+        inputs=_inputs(config, material),
+        notes=_notes(card, config),
     )
     report.summary = Summary(status=worst([test.status for test in tests]), counts=counts)
     report.metrics = as_metrics(material.moved)
     report.categories = _categories(tests)
     report.tests = list(tests)
     report.gates = [_gate(tests, settings)]
-    report.signature = sign_stress(card, configuration.tests, report, material.seed)
+    report.signature = sign_stress(card, config.tests, report, material.seed)
     return report
 
 
@@ -196,11 +246,11 @@ def _gate(tests: Sequence[Test], settings: StressSettings) -> Gate:
     return Gate(rule=rule, passed=not failing, value=float(len(failing)), text=text)
 
 
-def _inputs(configuration: Configuration, material: Material) -> list[Any]:
+def _inputs(config: Configuration, material: Material) -> list[Any]:
     rows = {"ref": material.ref.n, "eval": material.other.n}
     return [
         one if one.role == "configuration" else _with_rows(one, rows[one.role.split()[0]])
-        for one in inputs_of(configuration)
+        for one in inputs_of(config)
     ]
 
 
@@ -214,11 +264,11 @@ def _digest(report: Report) -> str | None:
     return next((one.digest for one in report.inputs if one.role == "configuration"), None)
 
 
-def _notes(card: Card, configuration: Configuration) -> list[str]:
+def _notes(card: Card, config: Configuration) -> list[str]:
     notes = ["a test warns or fails only where the effect is large and the data enough to tell"]
     if card.config_name in ("Text Classification", "Natural Language Inference"):
         notes.append("confidence and accuracy estimated from it cannot see that inputs mean "
                      "something else")  # fmt: skip
-    if not (configuration.declared.numeric or configuration.declared.categorical):
+    if not (config.declared.numeric or config.declared.categorical):
         notes.append("no metadata is declared, so its kinds were told from the values")
     return notes

@@ -13,14 +13,14 @@ from typing import Any
 
 from karat.model.report import Example
 from karat.present.html import svg
-from karat.present.html.markup import Safe, element
+from karat.present.html.markup import Safe, element, joined
 
 WIDE, HIGHEST = 320.0, 320.0
 MOST_BOXES = 60
 
 
-def scene(example: Example) -> Safe | None:
-    """The picture, None where the item has no boxes that can be drawn."""
+def scene(example: Example, image: str | None = None) -> Safe | None:
+    """The picture over its image, None where the item has no boxes that can be drawn."""
     given = example.fields.get("boxes")
     if not isinstance(given, list):
         return None
@@ -29,11 +29,15 @@ def scene(example: Example) -> Safe | None:
         return None
     wide, high = _extent(example.fields.get("size"), boxes)
     factor = min(WIDE / wide, HIGHEST / high)
-    marks = [element("rect", x=0, y=0, width=wide * factor, height=high * factor, class_="sheet")]
-    marks += [_drawn(role, label, box, factor) for role, label, box in boxes]
+    whole = {"width": wide * factor, "height": high * factor}
+    marks = [element("rect", x=0, y=0, class_="sheet", **whole)]
+    if image is not None:
+        marks.append(element("image", href=image, preserveAspectRatio="none", **whole))
+    marks += [_drawn(role, label, box, factor, high * factor) for role, label, box in boxes]
     said = f"{sum(r == 'gold' for r, _, _ in boxes)} gold and "
     said += f"{sum(r != 'gold' for r, _, _ in boxes)} predicted boxes of {example.id}"
-    return svg.picture(wide * factor, high * factor, said, *marks, kind="scene")
+    key = element("small", "solid: gold; dashed: predicted", class_="dim")
+    return joined(svg.picture(wide * factor, high * factor, said, *marks, kind="scene"), key)
 
 
 Box = tuple[str, str, tuple[float, float, float, float]]
@@ -66,9 +70,21 @@ def _extent(size: Any, boxes: list[Box]) -> tuple[float, float]:
     return max(wide, 1e-9), max(high, 1e-9)
 
 
-def _drawn(role: str, label: str, box: tuple[float, float, float, float], factor: float) -> Safe:
+def _drawn(
+    role: str, label: str, box: tuple[float, float, float, float], factor: float, foot: float
+) -> Safe:
+    """One box; gold has its label above, a prediction below, so that they do not meet."""
     x, y, width, height = (n * factor for n in box)
     title = element("title", f"{role} {label}".strip())
     frame = element("rect", title, x=x, y=y, width=width, height=height, class_=f"box {role}")
-    word = element("text", label, x=x + 3, y=max(y + 12, 12), class_=role) if label else None
-    return element("g", frame, word)
+    place = max(y - 4, 11) if role == "gold" else min(y + height + 13, foot - 3)
+    late = x > WIDE * 0.75
+    word = element(
+        "text",
+        label,
+        x=x + width if late else x,
+        y=place,
+        text_anchor="end" if late else None,
+        class_=role,
+    )
+    return element("g", frame, word if label else None)

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from karat.model.report import Example, Report
 from karat.present.html.boxes import scene
 from karat.present.html.figures import STYLE
 from karat.present.html.markup import Safe, element, joined
+from karat.present.html.photos import photo
 from karat.present.numbers import fixed, plural
+from karat.present.tables import DRAWN
 
 MOST_ITEMS = 200
 MOST_TEXT = 1500
 MOST_KINDS = 40
+MOST_PHOTOS = 20
 
 
-def item_section(report: Report, heading: str, prefix: str) -> Safe:
+def item_section(report: Report, heading: str, prefix: str, images: Path | None) -> Safe:
     """A card an item, worst first, under the controls."""
     if not report.examples:
         return Safe("")
     shown = report.examples[:MOST_ITEMS]
-    cards = [_card(example, at) for at, example in enumerate(shown)]
+    cards = [
+        _card(one, at, photo(images, one.id) if at < MOST_PHOTOS else None)
+        for at, one in enumerate(shown)
+    ]
     more = len(report.examples) - len(shown)
     return joined(
         element(heading, f"Worst {plural(report.item, 2)}"),
@@ -68,7 +75,7 @@ def _controls(examples: list[Example], prefix: str) -> Safe:
     )
 
 
-def _card(example: Example, at: int) -> Safe:
+def _card(example: Example, at: int, image: str | None) -> Safe:
     place = f"line {example.line}" if example.line is not None else f"record {example.record}"
     facts = [element("span", place)]
     if example.score is not None:
@@ -76,11 +83,11 @@ def _card(example: Example, at: int) -> Safe:
     if example.kind:
         facts.append(element("span", example.kind, class_="kind"))
     head = element("header", element("strong", example.id, dir="auto"), facts)
-    boxes = scene(example)
+    boxes = scene(example, image)
     fields = [
         joined(element("dt", name), element("dd", _shown(value), dir="auto"))
         for name, value in example.fields.items()
-        if not (boxes and name == "boxes")
+        if not (boxes and name in DRAWN)
     ]
     return element(
         "li",

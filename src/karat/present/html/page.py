@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -39,13 +40,16 @@ def render(report: Report) -> bytes:
     return render_all([report])
 
 
-def render_all(reports: Sequence[Report]) -> bytes:
-    """One page of several runs: a part each, first what they share."""
+def render_all(reports: Sequence[Report], images: Path | None = None) -> bytes:
+    """One page of several runs: a part each, first what they share.
+
+    `images` is a folder with the images of the items, for tasks whose items are images.
+    """
     names = names_of(reports)
     one = len(reports) == 1
     title = names[0] if one else f"{len(reports)} runs"
     if one:
-        body = part(reports[0], names[0], 1, "r1-")
+        body = part(reports[0], names[0], 1, "r1-", images)
     else:
         contents = [element("li", element("a", n, href=f"#r{i}")) for i, n in enumerate(names, 1)]
         body = joined(
@@ -53,7 +57,7 @@ def render_all(reports: Sequence[Report]) -> bytes:
             element("nav", element("ul", contents, class_="contents"), aria_label="Runs"),
             shared_section(reports, names, "h2"),
             [
-                part(r, n, 2, f"r{i}-")
+                part(r, n, 2, f"r{i}-", images)
                 for i, (r, n) in enumerate(zip(reports, names, strict=True), 1)
             ],
         )
@@ -86,7 +90,7 @@ def reports_in(content: bytes) -> list[Report]:
     return [Report.from_json(found) for found in DATA.findall(content)]
 
 
-def part(report: Report, name: str, level: int, prefix: str) -> Safe:
+def part(report: Report, name: str, level: int, prefix: str, images: Path | None = None) -> Safe:
     """One run from its verdict to its signature."""
     title, section, below = (f"h{level + at}" for at in range(3))
     blocks = [
@@ -95,7 +99,7 @@ def part(report: Report, name: str, level: int, prefix: str) -> Safe:
         comparison_section(report, section, below),
         slice_section(report, section, below),
         _views(report, section, below),
-        item_section(report, section, prefix),
+        item_section(report, section, prefix, images),
         problem_section(report, section),
         about_section(report, section, prefix),
     ]

@@ -10,6 +10,7 @@ import numpy as np
 
 from karat.model.pairs import IntArray
 from karat.model.report import Example
+from karat.tasks.detection.drawing import drawing
 from karat.tasks.detection.measure import Outcome, cut_of
 from karat.tasks.detection.scene import DetectionPairs
 
@@ -45,7 +46,12 @@ def worst(
                 score=float(f1),
                 why=why,
                 kind="missed" if lost[i] >= wrong[i] else "false",
-                fields={"right": int(right[i]), "false": int(wrong[i]), "missed": int(lost[i])},
+                fields={
+                    "right": int(right[i]),
+                    "false": int(wrong[i]),
+                    "missed": int(lost[i]),
+                    **drawing(pairs, i, cut_of(options)),
+                },
             )
         )
     return out

@@ -18,7 +18,8 @@ SPACES = " \t\u00a0\u3000"
 
 def check(fields: Fields, measures: Iterable[Measure], problems: Problems) -> None:
     """Warn about both sides, each alone and against each other."""
-    for side in (fields.gold, fields.system):
+    alone = fields.system is fields.gold
+    for side in (fields.gold,) if alone else (fields.gold, fields.system):
         _blanks(side, problems)
         _reversed(side, problems)
         _repeats(side, problems)
@@ -30,7 +31,7 @@ def check(fields: Fields, measures: Iterable[Measure], problems: Problems) -> No
         problems.add(
             "gold-empty", "gold holds no mention", file=fields.gold.name, severity="warning"
         )
-    if not len(fields.system):
+    if not len(fields.system) and not alone:
         text = "the system gives no mention"
         problems.add("predictions-empty", text, file=fields.system.name, severity="warning")
 

@@ -72,8 +72,9 @@ def read_side(
     if len(files) > 1:
         raise UsageError("several files on one side are TAC queries (XML) and their links")
     source, kind = files[0], format_of(peeks[0])
-    if kind == "tsv":
-        return Side(read_table(source, problems), kind)
+    # A table that is nothing else is read as ours, so that each bad line is named.
+    if kind == "tsv" or (kind in ("", "links") and peeks[0].shape == "table"):
+        return Side(read_table(source, problems), "tsv")
     if kind == "brat":
         return Side(
             collect(source.name, standoff.read_folder(Path(source.name), problems, eid)), kind

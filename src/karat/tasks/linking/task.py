@@ -20,7 +20,7 @@ from karat.tasks.linking import explain
 from karat.tasks.linking import measure as m
 from karat.tasks.linking.checks import check, check_types
 from karat.tasks.linking.counts import Counting, Weights
-from karat.tasks.linking.formats import Side, read_sides
+from karat.tasks.linking.formats import read_sides
 from karat.tasks.linking.grouping import SCORES, results
 from karat.tasks.linking.measures import resolve
 from karat.tasks.linking.metrics import all_metrics
@@ -37,22 +37,18 @@ class Linking:
         """Both sides; every span that either side has is an item."""
         measures = tuple(resolve(request.options.get("measure") or DEFAULT))
         gold, system = read_sides(request.gold, request.predictions, request.options, problems)
-        if (
-            request.purpose == "check"
-            and gold is not None
-            and system is None
-            and not problems.errors
-        ):
-            system = Side(gold.annotations.take(np.zeros(0, dtype=np.int64)), gold.format)
+        if not request.predictions and request.purpose == "score":
+            raise UsageError("entity linking needs PREDICTIONS")
+        if not request.predictions:
+            # Gold checked alone is held against itself.
+            system = gold
         if gold is None or system is None or problems.errors:
-            if gold is not None and not request.predictions:
-                raise UsageError("entity linking needs PREDICTIONS")
             return None
         texts = request.options.get("texts")
         if texts is not None and not Path(texts).is_dir():
             raise UsageError(f"--texts {texts} is not a folder")
         counting = Counting(gold.annotations, system.annotations)
-        for side in (gold.annotations, system.annotations):
+        for side in {id(one): one for one in (gold.annotations, system.annotations)}.values():
             check_types(side, problems)
         if problems.errors:
             return None
