@@ -199,8 +199,8 @@ PEERS = (
     Peer(BARE, BARE, bare),
     Peer(UNCHECKED, BARE, unchecked),
     Peer(LABELS, LABELS, with_sklearn(sklearn_labels)),
-    Peer("karat, label metrics", LABELS, with_karat(level=None, metrics=["labels"])),
-    Peer("karat, label metrics against bare", BARE, with_karat(level=None, metrics=["labels"])),
+    Peer("karat, label metrics", LABELS, with_karat(confidence=None, metrics=["labels"])),
+    Peer("karat, label metrics against bare", BARE, with_karat(confidence=None, metrics=["labels"])),
     Peer("karat, label metrics and intervals", LABELS, with_karat(metrics=["labels"])),
     Peer(
         "karat, label metrics and 1,000 resamples",
@@ -208,7 +208,7 @@ PEERS = (
         with_karat(metrics=["labels"], bootstrap=1000),
     ),
     Peer(ALL, ALL, with_sklearn(sklearn_all)),
-    Peer("karat, all metrics", ALL, with_karat(level=None)),
+    Peer("karat, all metrics", ALL, with_karat(confidence=None)),
     Peer("karat, all metrics and intervals", ALL, with_karat()),
     Peer(WHOLE, WHOLE, command=program(SKLEARN)),
     Peer("karat score, whole process", WHOLE, command=program(KARAT, "--quiet", "--json")),
@@ -220,7 +220,7 @@ def agree(folder: Path) -> str:
     """The largest difference between karat's numbers and scikit-learn's."""
     import karat
 
-    report = karat.score(str(folder / "gold.jsonl"), str(folder / "predictions.jsonl"), level=None)
+    report = karat.score(str(folder / "gold.jsonl"), str(folder / "predictions.jsonl"), confidence=None)
     expected = sklearn_all(*load(folder))
     gaps = {name: abs((report[name].value or 0.0) - value) for name, value in expected.items()}
     worst = max(gaps, key=lambda name: gaps[name])

@@ -201,7 +201,7 @@ def peers(draws: int) -> list[Peer]:
     if has("hotcoco") and has("orjson"):
         out.append(Peer(cache, cache, peer_vectors))
     plain = "report without intervals"
-    out.append(Peer(plain, plain, lambda f: karat_score(f, level=None)))
+    out.append(Peer(plain, plain, lambda f: karat_score(f, confidence=None)))
     out.append(Peer("report with closed intervals", plain, karat_score))
     name = f"report with {draws} resamples"
     out.append(Peer(name, plain, lambda f: karat_score(f, bootstrap=draws)))

@@ -142,7 +142,7 @@ def karat_with(suffix: str, **options: Any) -> Any:
 
         card("entities").load()
         sides = [str(folder / f"{side}{suffix}") for side in ("gold", "pred")]
-        return lambda: score(*sides, task="entities", level=None, **options)
+        return lambda: score(*sides, task="entities", confidence=None, **options)
 
     return prepare
 
@@ -217,7 +217,7 @@ def check(folder: Path) -> None:
         ours = score(
             *(str(folder / f"{side}{suffix}") for side in ("gold", "pred")),
             task="entities",
-            level=None,
+            confidence=None,
             **options,  # type: ignore[arg-type]
         )
         assert abs((ours.f1_micro or 0) - report["micro avg"]["f1-score"]) < 1e-12, suffix

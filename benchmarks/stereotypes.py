@@ -118,8 +118,8 @@ def prepare_karat(files: Sequence[str]) -> Work:
 
     # The first call imports the task; what a library costs to import is left out for all.
     sample = Path(karat.__file__).parent / "samples" / "stereotypes"
-    karat.score(str(sample / "gold.jsonl"), str(sample / "predictions.json"), level=None)
-    return lambda: karat.score(",".join(files), predictions(), task="stereotypes", level=None)
+    karat.score(str(sample / "gold.jsonl"), str(sample / "predictions.json"), confidence=None)
+    return lambda: karat.score(",".join(files), predictions(), task="stereotypes", confidence=None)
 
 
 def rows_of(folder: Path) -> list[str]:

@@ -54,7 +54,7 @@ def score(
     cluster: str | None = None,
     weights: str | None = None,
     bootstrap: int = 0,
-    level: float | None = 0.95,
+    confidence: float | None = 0.95,
     seed: int = SEED,
     require: str | Sequence[str] = (),
     gate: Literal["value", "bound"] = "value",
@@ -69,7 +69,7 @@ def score(
 
     `gold` and `predictions` are paths (a comma list for several files, "-" for standard input),
     lists of records, or pandas, polars and Arrow tables; predictions may be left out where gold
-    carries its own. Task options are given as keywords or in `options`. `level=None` leaves the
+    carries its own. Task options are given as keywords or in `options`. `confidence=None` leaves the
     intervals out; `keep_evidence` makes the Report one that `compare` can take as a baseline.
     Raises DataError, with all problems, where the inputs have errors.
     """
@@ -87,7 +87,7 @@ def score(
         weights=weights,
     )
     settings = pipeline.RunSettings(
-        level=level,
+        level=confidence,
         bootstrap=bootstrap,
         seed=seed,
         require=(require,) if isinstance(require, str) else tuple(require),
@@ -111,7 +111,7 @@ def compare(
     cluster: str | None = None,
     weights: str | None = None,
     bootstrap: int = 0,
-    level: float = 0.95,
+    confidence: float = 0.95,
     seed: int = SEED,
     trials: int = 10_000,
     options: Mapping[str, Any] | None = None,
@@ -129,7 +129,7 @@ def compare(
     from karat.run import comparing
 
     settings = comparing.CompareSettings(
-        level=level,
+        level=confidence,
         bootstrap=bootstrap,
         seed=seed,
         trials=trials,

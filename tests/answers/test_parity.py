@@ -70,7 +70,7 @@ def test_version_1(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_weighted_totals_agree_with_the_official_sums() -> None:
     files = path("dev-v2.0.json"), path("predictions-v2.0-bert.json")
-    plain = karat.score(*files, level=None)
+    plain = karat.score(*files, confidence=None)
     from karat.model.problem import Problems
     from karat.model.task import Request
     from karat.read.source import Source

@@ -29,13 +29,13 @@ def test_only_what_was_said_is_passed_on(karat, scoring) -> None:
     assert keywords["options"] == {}
     assert keywords["by"] == ("a", "b")
     assert keywords["require"] == ("accuracy>=1",)
-    told = {k: keywords[k] for k in ("task", "cluster", "weights", "bootstrap", "level", "gate")}
+    told = {k: keywords[k] for k in ("task", "cluster", "weights", "bootstrap", "confidence", "gate")}
     assert told == {
         "task": None,
         "cluster": None,
         "weights": None,
         "bootstrap": 0,
-        "level": 0.95,
+        "confidence": 0.95,
         "gate": "value",
     }
 

@@ -38,7 +38,7 @@ def scored_tags(gold: Tags, pred: Tags, **options: Any) -> dict[str, float | Non
     """karat's scores of tags, by name."""
     left = [{"tokens": ["w"] * len(line), "ner_tags": line} for line in gold]
     right = [{"predicted_tags": line} for line in pred]
-    report = score(left, right, task="entities", level=None, **options)
+    report = score(left, right, task="entities", confidence=None, **options)
     return {one.name: one.value for one in report.scores}
 
 
@@ -53,5 +53,5 @@ def scored_spans(gold: Spans, pred: Spans, **options: Any) -> dict[str, float | 
     """karat's scores of spans with inclusive ends, by name."""
     left = [{"text": "x" * 40, "entities": entities(line)} for line in gold]
     right = [{"predicted_entities": entities(line)} for line in pred]
-    report = score(left, right, task="entities", level=None, end="inclusive", **options)
+    report = score(left, right, task="entities", confidence=None, end="inclusive", **options)
     return {one.name: one.value for one in report.scores}

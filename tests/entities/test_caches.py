@@ -34,7 +34,7 @@ GOLD = [{"text": TEXT, "entities": [entity("PER", (0, 3)), entity("PER", (8, 11)
 def test_the_reference_numbers(folder: str, side: str) -> None:
     expected = json.loads((CACHES / "expected.json").read_text())[folder][side]
     files = [str(CACHES / folder / name) for name in (f"{side}.jsonl", f"{side}_predictions.jsonl")]
-    report = score(*files, level=None)
+    report = score(*files, confidence=None)
     assert report.n == expected["rows"]
     for part in ("precision", "recall", "f1"):
         assert report[f"{part}_micro"].value == pytest.approx(expected["strict"][part], abs=5e-7)
@@ -124,9 +124,9 @@ def test_facts_against_each_other_are_an_error() -> None:
 def test_whole_entities_strict_and_weak() -> None:
     gold = [{"text": TEXT, "entities": [entity("PER", (0, 3), (8, 11)), entity("LOC", (15, 19))]}]
     pred = [{"predicted_entities": [entity("PER", (0, 3)), entity("LOC", (15, 19))]}]
-    strict = score(gold, pred, entity_level="entity")
+    strict = score(gold, pred, level="entity")
     assert (strict.precision_micro, strict.recall_micro) == (0.5, 0.5)
-    weak = score(gold, pred, entity_level="weak")
+    weak = score(gold, pred, level="weak")
     assert (weak.precision_micro, weak.recall_micro) == (1.0, 1.0)
 
 

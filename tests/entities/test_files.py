@@ -168,7 +168,7 @@ def test_brat_folders_with_groups_and_fragments(tmp_path: Path) -> None:
     (tmp_path / "pred" / "a.ann").write_text("T1\tPER 0 3\tAda\n#1\tNote T1\tx\n")
     sides = [str(tmp_path / side) for side in ("gold", "pred")]
     assert score(*sides).recall_micro == 1 / 3
-    assert score(*sides, entity_level="weak").recall_micro == 1 / 2
+    assert score(*sides, level="weak").recall_micro == 1 / 2
     assert [p.code for p in check(*sides).problems] == ["span-discontinuous"]
     (tmp_path / "pred" / "a.ann").unlink()
     assert [p.code for p in check(*sides).problems if p.severity == "error"] == [

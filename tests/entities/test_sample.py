@@ -27,6 +27,6 @@ def test_the_sample_is_what_the_script_makes(tmp_path: Path) -> None:
 
 def test_the_harbour_desk_is_the_weakest() -> None:
     files = [str(SAMPLE / f"{name}.jsonl") for name in ("gold", "predictions")]
-    slices = score(*files, by="meta.desk", level=0.95).slices
+    slices = score(*files, by="meta.desk", confidence=0.95).slices
     f1 = {one.level: next(s.value for s in one.scores if s.name == "f1_micro") for one in slices}
     assert min(f1, key=lambda level: f1[level] or 0) == "harbour"

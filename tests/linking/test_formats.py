@@ -232,7 +232,7 @@ def test_there_and_back_again(tmp_path: Path, target: str) -> None:
         str(back),
         task="entity-linking",
         measure=["luo", "strong_mention_match"],
-        level=None,
+        confidence=None,
     )
     assert {
         s.value for s in report.scores if s.name.startswith(("b_cubed", "mention_ceaf", "strong"))

@@ -42,7 +42,10 @@ def model(reference: Path) -> Callable[[str], str]:
 @pytest.fixture(scope="session")
 def data(reference: Path) -> dict[str, str]:
     """Section -> the data file of 60 examples."""
-    return {s: str(reference / "data" / s / f"df_{s}_en.pkl") for s in ("intrasentence", "intersentence")}
+    return {
+        s: str(reference / "data" / s / f"df_{s}_en.pkl")
+        for s in ("intrasentence", "intersentence")
+    }
 
 
 @pytest.fixture(scope="session")

@@ -12,11 +12,18 @@ import torch
 import transformers
 
 Run = Callable[..., tuple[int, str, str]]
-TEXTS = ["The nurse was late.", "", "A doctor met the family of the musician today, again.", "The nurse was late."]
+TEXTS = [
+    "The nurse was late.",
+    "",
+    "A doctor met the family of the musician today, again.",
+    "The nurse was late.",
+]
 
 
 @pytest.fixture(scope="module")
-def folder(model: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+def folder(
+    model: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., str]:
     def make(kind: str, labels: dict[int, str]) -> str:
         path = tmp_path_factory.mktemp(kind)
         torch.manual_seed(5)
@@ -72,7 +79,9 @@ def test_entities_are_spans_of_the_text(
     found = lines(out)
     assert len(found) == len(TEXTS)
     assert found[1] == {"predicted_entities": []}
-    tagger = transformers.pipeline("token-classification", model=place, aggregation_strategy="first")
+    tagger = transformers.pipeline(
+        "token-classification", model=place, aggregation_strategy="first"
+    )
     for text, made in zip(TEXTS, found, strict=True):
         spans = [
             (e["type"], m["start_offset"], m["end_offset"] + 1)

@@ -73,5 +73,9 @@ def test_a_checkpoint_of_another_model_is_refused(
     path = reference / "models" / "nsp" / "tiny-t5_5e-06_0.001_1_FINAL.pth"
     with pytest.raises(UsageError, match="does not fit"):
         score(
-            Settings(model("gpt2")), "intersentence", "ModelNSP", examples["intersentence"], nsp=path
+            Settings(model("gpt2")),
+            "intersentence",
+            "ModelNSP",
+            examples["intersentence"],
+            nsp=path,
         )

@@ -44,7 +44,14 @@ def test_a_skipped_section_is_an_empty_word_in_the_name(
 ) -> None:
     monkeypatch.chdir(reference / "models")
     out = tmp_path / "out.json"
-    words = ["--pretrained-class", "tiny-gpt2", "--tokenizer-name", "GPT2Tokenizer", "--case-no", "e"]
+    words = [
+        "--pretrained-class",
+        "tiny-gpt2",
+        "--tokenizer-name",
+        "GPT2Tokenizer",
+        "--case-no",
+        "e",
+    ]
     words += ["--intersentence-df-file", data["intersentence"], "--skip-intrasentence"]
     words += ["--intersentence-model", "GPT2LM", "--batch-size", "16", "--num-workers", "4"]
     assert stereoset_inference.main([*words, "--out", str(out)]) == 0
@@ -104,6 +111,8 @@ def test_predictions_are_scored(
     out = tmp_path / "p.json"
     words = ["predict", "stereoset", data["intrasentence"], "--pretrained-class", model("bert")]
     assert karat(*words, "--out", str(out))[0] == 0
-    status, text, err = karat("score", data["intrasentence"], str(out), "--json", "--skip-intersentence")
+    status, text, err = karat(
+        "score", data["intrasentence"], str(out), "--json", "--skip-intersentence"
+    )
     assert status == 0, err
     assert json.loads(text)["n"] == 60

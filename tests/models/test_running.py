@@ -127,7 +127,9 @@ def test_plans_hold_everything_within_the_budget() -> None:
     assert max(len(batch) for batch in plan(costs, 1000, 3)) == 3
 
 
-@pytest.mark.parametrize(("text", "found"), [("1/2", (1, 2)), ("0/2", None), ("3/2", None), ("x", None)])
+@pytest.mark.parametrize(
+    ("text", "found"), [("1/2", (1, 2)), ("0/2", None), ("3/2", None), ("x", None)]
+)
 def test_shards_are_read(text: str, found: Any) -> None:
     assert parse_shard(text) == found
 

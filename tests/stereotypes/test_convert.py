@@ -40,7 +40,7 @@ def test_rows_score_as_the_frames_do(reference: Path, tmp_path: Path) -> None:
             made = tmp_path / f"df_{section}_en.{target}"
             convert([reference / section / f"df_{section}_en.pkl"], made, target=target)
             files.append(str(made))
-        report = score(",".join(files), reference / "predictions" / name, level=None)
+        report = score(",".join(files), reference / "predictions" / name, confidence=None)
         assert nested(report) == expected
 
 
@@ -81,7 +81,7 @@ def test_the_release_scores_as_the_frames_do(reference: Path, tmp_path: Path) ->
     convert([dev], both, target="jsonl")
     expected = json.loads((reference / "expected.json").read_text("utf-8"))[name]
     for data in (dev, both):
-        report = score(data, reference / "predictions" / name, level=None)
+        report = score(data, reference / "predictions" / name, confidence=None)
         assert nested(report) == expected
 
 

@@ -36,7 +36,7 @@ def data(reference: Path, wanted: Any, language: str) -> dict[str, Path]:
 def test_every_number_is_the_original_one(reference: Path, name: str) -> None:
     expected = json.loads((reference / "expected.json").read_text("utf-8"))[f"{name}.json"]
     files = data(reference, expected, name[-2:])
-    report = score(reference / "predictions" / f"{name}.json", level=None, **files)
+    report = score(reference / "predictions" / f"{name}.json", confidence=None, **files)
     assert nested(report) == expected
     assert [p.text for p in report.problems] == []
 
@@ -47,14 +47,14 @@ def test_the_data_decide_where_the_name_says_nothing(reference: Path, tmp_path: 
     expected = json.loads((reference / "expected.json").read_text("utf-8"))[f"{name}.json"]
     copy = tmp_path / "mine.pkl"
     copy.write_bytes((reference / "intersentence" / "df_intersentence_de.pkl").read_bytes())
-    report = score(copy, reference / "predictions" / f"{name}.json", level=None)
+    report = score(copy, reference / "predictions" / f"{name}.json", confidence=None)
     assert nested(report)["intersentence"] == expected["intersentence"]
 
 
 def test_scores_of_another_language_are_told(reference: Path) -> None:
     """English scores with German data run without a word in the original."""
     files = data(reference, ("intrasentence", "intersentence"), "de")
-    report = score(reference / "predictions" / f"{FILES[2]}.json", level=None, **files)
+    report = score(reference / "predictions" / f"{FILES[2]}.json", confidence=None, **files)
     codes = [problem.code for problem in report.problems]
     assert codes.count("language-mismatch") == 2
     assert codes.count("prediction-extra") == 1
@@ -63,6 +63,6 @@ def test_scores_of_another_language_are_told(reference: Path) -> None:
 def test_turkish_rows_that_no_score_can_tell(reference: Path) -> None:
     files = data(reference, ("intrasentence",), "tr")
     name = "google_mt5-base_mT5LM_mT5LM_tr.json"
-    report = score(reference / "predictions" / name, level=None, skip_intersentence=True, **files)
+    report = score(reference / "predictions" / name, confidence=None, skip_intersentence=True, **files)
     table = next(table for table in report.tables if table.name == "unscorable")
     assert table.rows == [["intrasentence", 2106, 12, 12, 2]]

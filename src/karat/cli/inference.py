@@ -40,11 +40,11 @@ _DATA = (
         help="Intervals from B resamples instead of closed forms.",
     ),
     click.option(
-        "--level",
+        "--confidence",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         default=0.95,
         show_default=True,
-        help="Confidence level.",
+        help="Confidence level of the intervals.",
     ),
     click.option(
         "--seed", type=int, default=12345, show_default=True, help="Seed of all resampling."

@@ -98,7 +98,7 @@ def command(what: str, data: str | None, out: Path | None, quiet: bool, **given:
     for name in ONLY_STEREOSET:
         if given[name]:
             raise UsageError(f"--{name.replace('_', '-')} belongs to karat predict stereoset")
-    say = speaker(quiet) or (lambda text: None)
+    say = speaker(quiet) or silent
     written = predict_cache(
         settings_of(given),
         what,
@@ -110,6 +110,10 @@ def command(what: str, data: str | None, out: Path | None, quiet: bool, **given:
         write=write_atomically,
     )
     return tell(written, say)
+
+
+def silent(text: str) -> None:
+    """Nothing: what takes remarks when nobody wants them."""
 
 
 def stereoset(
@@ -132,7 +136,7 @@ def stereoset(
         resume=given["resume"],
         data=data,
     )
-    say = speaker(quiet) or (lambda text: None)
+    say = speaker(quiet) or silent
     written = predict(settings_of(given), job, pace_of(given, quiet), say, write_atomically)
     return tell(written, say)
 

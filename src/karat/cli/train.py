@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from karat.cli.command import Command, speaker
+from karat.cli.predict import silent
 from karat.errors import UsageError
 
 
@@ -71,7 +72,7 @@ def command(texts: tuple[Path, ...], out: Path, quiet: bool, resume: bool, **giv
     settings = Settings(
         given["pretrained_class"], given["device"], tokenizer_name=given["tokenizer_name"]
     )
-    say = speaker(quiet) or (lambda text: None)
+    say = speaker(quiet) or silent
     trainer = Trainer(settings, recipe, pairs)
     checkpoint = out.with_name(out.name + ".checkpoint")
     if resume and checkpoint.exists():

@@ -67,7 +67,7 @@ def _evaluate(told: argparse.Namespace, wanted: Mapping[str, Any]) -> int:
     from karat import api
     from karat.tasks.stereotypes import results
 
-    report = api.score(told.predictions_file, task="stereotypes", level=None, **wanted)
+    report = api.score(told.predictions_file, task="stereotypes", confidence=None, **wanted)
     for problem in report.problems:
         print(problem.text, file=sys.stderr)
     numbers = results.nested(report)

@@ -25,10 +25,15 @@ class Work(Protocol):
     rounding, whatever else is in the batch.
     """
 
-    units: Sequence[Hashable]
+    @property
+    def units(self) -> Sequence[Hashable]:
+        """The distinct inputs."""
 
-    def cost(self, unit: Hashable) -> int: ...
-    def run(self, units: Sequence[Hashable]) -> list[Row]: ...
+    def cost(self, unit: Hashable) -> int:
+        """Tokens of a unit."""
+
+    def run(self, units: Sequence[Hashable]) -> list[Row]:
+        """A row of numbers for each unit."""
 
 
 def moved(array: npt.NDArray[Any], device: torch.device) -> torch.Tensor:

@@ -126,12 +126,12 @@ class Entities:
         found: list[tuple[str, int, int]] = []
         before: int | None = None
         running = ""
-        for (start, end), word, tag in zip(
-            self._own[i].spans, self._words[i], tags, strict=True
-        ):
+        for (start, end), word, tag in zip(self._own[i].spans, self._words[i], tags, strict=True):
             if word is None or start == end:
                 continue
-            start += len(self._texts[i][start:end]) - len(self._texts[i][start:end].lstrip())
+            # Some tokenizers count the space before a word to its first token.
+            shown = self._texts[i][start:end]
+            begin = start + len(shown) - len(shown.lstrip())
             if word == before:
                 if running:
                     found[-1] = (found[-1][0], found[-1][1], end)
@@ -140,7 +140,7 @@ class Entities:
             if kind and kind == running and not begins:
                 found[-1] = (kind, found[-1][1], end)
             elif kind:
-                found.append((kind, start, end))
+                found.append((kind, begin, end))
             running, before = kind, word
         return [
             {"type": kind, "mentions": [{"start_offset": start, "end_offset": end - 1}]}

@@ -57,7 +57,7 @@ def make_pairs(documents: Sequence[Sequence[str]], seed: int) -> list[Pair]:
     flat = [(d, sentence) for d, document in enumerate(documents) for sentence in document]
     pairs = [Pair(a, b, 1) for document in documents for a, b in zip(document, document[1:])]  # noqa: B905, RUF007
     for d, sentence in flat:
-        other = d
+        other, second = flat[chance.randrange(len(flat))]
         while other == d:
             other, second = flat[chance.randrange(len(flat))]
         pairs.append(Pair(sentence, second, 0))

@@ -52,9 +52,7 @@ class NextSentences:
             inputs = padded([pair.ids for pair in chosen], self.loaded.device)
             return [[p] for p in self.probabilities(chosen, inputs).double().cpu().tolist()]
 
-    def probabilities(
-        self, pairs: Sequence[Pair], inputs: dict[str, torch.Tensor]
-    ) -> torch.Tensor:
+    def probabilities(self, pairs: Sequence[Pair], inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         """(n,): the probability that the second sentence follows."""
         raise NotImplementedError
 
@@ -66,9 +64,7 @@ class NextSentences:
 class BertNextSentence(NextSentences):
     """The next-sentence head that the model was pretrained with."""
 
-    def probabilities(
-        self, pairs: Sequence[Pair], inputs: dict[str, torch.Tensor]
-    ) -> torch.Tensor:
+    def probabilities(self, pairs: Sequence[Pair], inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         """The first of the two: `is next`."""
         types = padded([pair.types for pair in pairs], self.loaded.device)["input_ids"]
         logits = self.loaded.model(**inputs, token_type_ids=types).logits
@@ -78,9 +74,7 @@ class BertNextSentence(NextSentences):
 class TrainedCausal(NextSentences):
     """A fine-tuned causal model: the mean of its hidden states, and three layers."""
 
-    def probabilities(
-        self, pairs: Sequence[Pair], inputs: dict[str, torch.Tensor]
-    ) -> torch.Tensor:
+    def probabilities(self, pairs: Sequence[Pair], inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         """The second of the two: label 1, related."""
         return torch.softmax(exact(self.loaded.model(**inputs)), -1)[:, 1]
 
@@ -96,9 +90,7 @@ class TrainedSeq2Seq(NextSentences):
         if self._digits[0] == self._digits[1]:
             raise UsageError("this tokenizer cannot tell 0 from 1, so the model cannot answer")
 
-    def probabilities(
-        self, pairs: Sequence[Pair], inputs: dict[str, torch.Tensor]
-    ) -> torch.Tensor:
+    def probabilities(self, pairs: Sequence[Pair], inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         """The share of 1 among 0 and 1."""
         model = self.loaded.model.core_model
         encoded = model.get_encoder()(**inputs)[0]

@@ -55,9 +55,7 @@ class Fillings:
                 targets.setdefault(text, {})[piece] = None
         self.texts = {text: tuple(asked) for text, asked in targets.items()}
 
-    def scores(
-        self, found: dict[str, dict[int, float]]
-    ) -> list[float | None]:
+    def scores(self, found: dict[str, dict[int, float]]) -> list[float | None]:
         """The mean probability of each candidate's pieces; None for a word without any."""
         return [
             math.fsum(math.exp(found[text][piece]) for text, piece in items) / len(items)
@@ -125,9 +123,7 @@ class MaskedWords:
         return {"": [None if s is None or math.isnan(s) else s for s in told]}
 
 
-def padded(
-    rows: Sequence[Ids], device: torch.device, pad: int = 0
-) -> dict[str, torch.Tensor]:
+def padded(rows: Sequence[Ids], device: torch.device, pad: int = 0) -> dict[str, torch.Tensor]:
     """Ids and mask of rows of different lengths."""
     width = max(map(len, rows))
     ids = np.full((len(rows), width), pad, np.int64)

@@ -32,13 +32,22 @@ INTERSENTENCE: Mapping[str, Kind | None] = {
 
 
 class Path(Protocol):
-    """A way to score candidates. `kinds` are the score sets it gives: the cases, or one unnamed."""
+    """A way to score candidates."""
 
-    kinds: Sequence[str]
-    work: Work
-    notes: list[str]
+    @property
+    def kinds(self) -> Sequence[str]:
+        """The cases, or one unnamed set of scores."""
 
-    def scores(self, rows: Sequence[Row]) -> dict[str, list[float | None]]: ...
+    @property
+    def work(self) -> Work:
+        """What is to be computed."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader of the scores should know."""
+
+    def scores(self, rows: Sequence[Row]) -> dict[str, list[float | None]]:
+        """Kind -> the score of each candidate, None where there is nothing to score."""
 
 
 def usual(kind: Kind, section: str, nsp: bool) -> str:
@@ -104,7 +113,9 @@ def make(
         loaded = load(settings, "seq2seq")
         path = (SpanWords if section == "intrasentence" else SpanContinuations)(loaded, examples)
     if loaded.encoder.truncated:
-        path.notes.append(f"{loaded.encoder.truncated} texts were cut to {loaded.encoder.limit} tokens")
+        path.notes.append(
+            f"{loaded.encoder.truncated} texts were cut to {loaded.encoder.limit} tokens"
+        )
     return path, loaded.identity(), list(loaded.notes)
 
 

@@ -144,10 +144,11 @@ class Trainer:
                     self._step()
                 total += float(loss.detach()) * len(labels)
                 seen, right = seen + len(labels), right + hits
-                if checkpoint and self.recipe.every and self.batch % self.recipe.every == 0:
-                    # Gradients that are not yet applied are not stored: save at a step only.
-                    if self.batch % self.recipe.accumulation == 0:
-                        self.save(checkpoint)
+                # Gradients that are not yet applied are not stored: a checkpoint waits for a step.
+                stepped = self.batch % self.recipe.accumulation == 0
+                due = self.recipe.every and self.batch % self.recipe.every == 0
+                if checkpoint and due and stepped:
+                    self.save(checkpoint)
                 yield self.epoch, self.batch
             tell(f"epoch {self.epoch + 1}: loss {total / seen:.4f}, accuracy {right / seen:.3f}")
             seen = right = 0
@@ -174,17 +175,18 @@ class Trainer:
 
     def save(self, path: Path) -> None:
         """Write all that a later run needs to go on."""
-        state = {
+        schedule = self.schedule.state_dict()
+        schedule.pop("lr_lambdas", None)
+        state: dict[str, Any] = {
             "model_state_dict": self.model.state_dict(),
             "optimizer_state_dict": self.optimiser.state_dict(),
-            "schedule": self.schedule.state_dict(),
+            "schedule": schedule,
             "scaler": self.scaler.state_dict(),
             "epoch": self.epoch,
             "batch": self.batch,
             "random": torch.get_rng_state(),
             "pairs": len(self.pairs),
         }
-        state["schedule"].pop("lr_lambdas", None)
         beside = path.with_name(path.name + ".part")
         torch.save(state, beside)
         beside.replace(path)
@@ -196,7 +198,7 @@ class Trainer:
             raise UsageError(f"{path} is no checkpoint of a run on these pairs")
         self.model.load_state_dict(state["model_state_dict"])
         self.optimiser.load_state_dict(state["optimizer_state_dict"])
-        self.schedule.load_state_dict({**state["schedule"], "lr_lambdas": [None] * 2})
+        self.schedule.load_state_dict({**state["schedule"], "lr_lambdas": [None] * len(self.optimiser.param_groups)})
         self.scaler.load_state_dict(state["scaler"])
         self.epoch, self.batch = state["epoch"], state["batch"]
         torch.set_rng_state(state["random"])
@@ -207,9 +209,9 @@ class Trainer:
         if path.suffix == ".safetensors":
             from safetensors.torch import save_file
 
-            save_file({k: v.contiguous().clone() for k, v in self.model.state_dict().items()}, beside)
+            save_file(
+                {k: v.contiguous().clone() for k, v in self.model.state_dict().items()}, beside
+            )
         else:
             torch.save({"model_state_dict": self.model.state_dict()}, beside)
         beside.replace(path)
-
-

@@ -50,6 +50,7 @@ def _rows(report: Report) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = [
         {"kind": "score"} | {name: getattr(score, name) for name in told} for score in report.scores
     ]
+    rows += _cases(report)
     shared = ("name", "value", "low", "high", "difference", "difference_low", "difference_high")
     for piece in report.slices:
         place = {"kind": "slice", "field": piece.field, "level": piece.level}
@@ -77,6 +78,27 @@ def _difference(one: Difference) -> dict[str, object]:
     found: dict[str, object] = {name: getattr(one, name) for name in same}
     found |= {"difference": one.value, "difference_low": one.low, "difference_high": one.high}
     return found | {"reason": one.reason, "no_interval": one.no_interval}
+
+
+def _cases(report: Report) -> list[dict[str, object]]:
+    """A row a case of a stress test: its test as the field, its subject as the level."""
+    return [
+        {
+            "kind": case.status,
+            "field": test.name,
+            "level": case.subject,
+            "name": case.statistic,
+            "value": case.value,
+            "low": case.low,
+            "high": case.high,
+            "n": case.n_eval,
+            "p": case.p,
+            "q": case.q,
+            "reason": case.text,
+        }
+        for test in tests_of(report)
+        for case in test.cases
+    ]
 
 
 def harmless(value: object) -> object:

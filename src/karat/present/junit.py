@@ -1,4 +1,7 @@
-"""A Report as JUnit XML, which build servers show: a test case a gate."""
+"""A Report as JUnit XML, which build servers show: a test case a gate, or a stress test.
+
+JUnit knows no warning: a test that warns has passed, with its status as a property.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,24 @@ from xml.etree import ElementTree as ET
 
 from karat.model.problem import Problem
 from karat.model.report import Gate, Report
+from karat.model.suite import Test
+from karat.present.suite import numbers_of, place_of, tests_of
 from karat.present.widths import clean
 
 
 def render(report: Report) -> bytes:
     """One suite: the gates, then one case for the run itself, with its scores as properties."""
-    failed = sum(not gate.passed for gate in report.gates)
+    tests = tests_of(report)
+    # The gate of a stress run says only what its tests say.
+    gates = [] if tests else report.gates
+    failed = sum(not gate.passed for gate in gates) + sum(t.status == "fail" for t in tests)
     errors = [problem for problem in report.problems if problem.severity == "error"]
     counts = {
         "name": f"karat {report.kind} {report.task}".strip(),
-        "tests": str(len(report.gates) + 1),
+        "tests": str(len(gates) + len(tests) + 1),
         "failures": str(failed),
         "errors": str(int(bool(errors))),
+        "skipped": str(sum(test.status == "skip" for test in tests)),
     }
     root = ET.Element("testsuites", counts)
     suite = ET.SubElement(root, "testsuite", counts)
@@ -26,8 +35,10 @@ def render(report: Report) -> bytes:
         value = "" if score.value is None else repr(score.value)
         ET.SubElement(properties, "property", name=clean(score.name), value=value)
     ET.SubElement(properties, "property", name="signature", value=clean(report.signature.text))
-    for gate in report.gates:
+    for gate in gates:
         _case(suite, report, gate)
+    for test in tests:
+        _test(suite, report, test)
     _run(suite, report, errors)
     ET.indent(root)
     content: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
@@ -41,6 +52,26 @@ def _case(suite: ET.Element, report: Report, gate: Gate) -> None:
     if not gate.passed:
         failure = ET.SubElement(case, "failure", message=clean(gate.text), type="gate")
         failure.text = clean(f"{gate.rule}: {gate.text}")
+
+
+def _test(suite: ET.Element, report: Report, test: Test) -> None:
+    """A stress test; its message is its worst case, its text all cases that warn or fail."""
+    where = f"{_class(report)}.{test.category.replace(' ', '_')}"
+    case = ET.SubElement(suite, "testcase", classname=where, name=test.name, time="0")
+    properties = ET.SubElement(case, "properties")
+    ET.SubElement(properties, "property", name="status", value=test.status)
+    told = [
+        clean("; ".join(filter(None, (f"{c.subject}: {c.text}", numbers_of(c), place_of(c)))))
+        for c in test.cases
+        if c.status in ("warning", "fail")
+    ]
+    if test.status == "skip":
+        ET.SubElement(case, "skipped", message=clean(test.reason))
+    elif test.status == "fail":
+        failure = ET.SubElement(case, "failure", message=told[0], type=test.category)
+        failure.text = "\n".join(told)
+    elif told:
+        ET.SubElement(case, "system-out").text = "\n".join(told)
 
 
 def _run(suite: ET.Element, report: Report, errors: list[Problem]) -> None:

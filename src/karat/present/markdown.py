@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from karat.model.report import Comparison, Difference, Report, Slice
+from karat.model.suite import Case, Test
 from karat.present.comparison import beaten, explained, p_text, score_of, shown_names
 from karat.present.numbers import count, decimals, fixed, interval, interval_title, plural
 from karat.present.style import Style
+from karat.present.suite import changes_of, counts_of, numbers_of, place_of, tests_of
 from karat.present.widths import clean
 
 _STYLE = Style(unicode=True)
+MOST_CASES = 10
 
 
 def render(report: Report) -> bytes:
@@ -19,7 +22,10 @@ def render(report: Report) -> bytes:
     if report.clusters is not None:
         size += f" in {count(report.clusters, _STYLE)} clusters"
     blocks = [f"# {_text(report.title or report.task)}", size + "."]
-    blocks += _comparisons(report) if report.comparisons else [_scores(report)]
+    if report.kind == "stress":
+        blocks += _suite(report)
+    else:
+        blocks += _comparisons(report) if report.comparisons else [_scores(report)]
     blocks += [_field(report, name) for name in dict.fromkeys(s.field for s in report.slices)]
     if report.gates:
         rows = [
@@ -29,6 +35,45 @@ def render(report: Report) -> bytes:
     blocks += [_text(note) for note in report.notes]
     blocks.append(f"Signature: `{clean(report.signature.text).replace('`', '')}`")
     return ("\n\n".join(block for block in blocks if block) + "\n").encode()
+
+
+def _suite(report: Report) -> list[str]:
+    """The tests, worst first: a table of all, then what warns and fails, then the metrics."""
+    tests = tests_of(report)
+    rows = [
+        (f"**{t.status}**" if t.status == "fail" else t.status, _text(t.title), f"`{t.name}`", _worst(t))
+        for t in tests
+    ]
+    blocks = [f"{counts_of(report)}.", _table(("", "test", "name", "worst case"), rows, numbers=4)]
+    for test in tests:
+        told = [case for case in test.cases if case.status in ("fail", "warning")]
+        if told:
+            lines = [_case(case) for case in told[:MOST_CASES]]
+            more = len(told) - len(lines)
+            lines += [f"- and {more} more"] if more > 0 else []
+            blocks += [f"## {_text(test.title)}: {test.status}", "\n".join(lines)]
+    changes = [
+        (
+            _text(name),
+            *(fixed(x, 3, _STYLE) for x in (one.ref, one.eval)),
+            fixed(one.change, 3, _STYLE, signed=True),
+            interval(one.low, one.high, 3, _STYLE),
+        )
+        for name, one in changes_of(report).items()
+    ]
+    head = ("metric", "reference", "evaluation", "change", "95 % interval")
+    return [*blocks, _table(head, changes) if changes else ""]
+
+
+def _worst(test: Test) -> str:
+    if test.status == "skip" or not test.cases:
+        return _text(test.reason)
+    return _text(f"{test.cases[0].subject}: {test.cases[0].text}")
+
+
+def _case(case: Case) -> str:
+    parts = [f"**{_text(case.subject)}**: {_text(case.text)}", _text(numbers_of(case))]
+    return "- " + "; ".join([*parts, *([_text(place_of(case))] if case.rows else [])])
 
 
 def _scores(report: Report) -> str:

@@ -69,7 +69,7 @@ def numbers_of(case: Case) -> str:
         parts.append(f"p {_chance(case.p)}")
     if case.low is not None and case.high is not None:
         parts.append(f"95 % {case.low:.3g} to {case.high:.3g}")
-    if case.underpowered:
+    if case.underpowered and case.status == "pass":
         parts.append("too few rows to see a warning level")
     return "; ".join(parts)
 

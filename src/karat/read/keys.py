@@ -7,6 +7,7 @@ is decoded once more without a schema, and only the lines that cannot be explain
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from operator import attrgetter
@@ -51,21 +52,31 @@ class KeyAudit:
     def begin(self, text: bytes, first: dict[str, Any]) -> None:
         """Learn what is usual from the first record and the bytes it was read from."""
         self._usual = -1
-        # Lists of objects vary in length: unless someone counts inside them, no number is usual.
-        counted = self._inside is not None or not any(map(_holds_objects, first.values()))
-        if counted and text.count(b'":') == key_count(first):
-            self._usual = key_count(first) - self._varying_of(first)
+        # A first record that is too deep to be counted teaches nothing.
+        with contextlib.suppress(RecursionError):
+            self._usual = self._usual_of(text, first)
         self.see(first)
         odd = {self.near(key) for key in first}
         names = [name for name in self._optional if name in first or name in odd]
         self._watched = [attrgetter(self._attribute[name]) for name in names]
+
+    def _usual_of(self, text: bytes, first: dict[str, Any]) -> int:
+        # Lists of objects vary in length: unless someone counts inside them, no number is usual.
+        counted = self._inside is not None or not any(map(_holds_objects, first.values()))
+        if counted and text.count(b'":') == key_count(first):
+            return key_count(first) - self._varying_of(first)
+        return -1
 
     def suspects(self, text: bytes, rows: Sequence[Any]) -> list[int]:
         """Which rows of a piece of text deserve a slow look."""
         missing = any(msgspec.UNSET in map(value, rows) for value in self._watched)
         if not missing and count_pairs(text) == len(rows) * self._usual + self._varying(rows):
             return []
-        return self._look(text, rows)
+        try:
+            return self._look(text, rows)
+        except (msgspec.DecodeError, RecursionError):
+            # What a schema skips may be deeper, or longer, than decoding without one takes.
+            return list(range(len(rows)))
 
     def odd_line(self, line: bytes, row: Any) -> bool:
         """Whether one line deserves a slow look."""

@@ -11,6 +11,9 @@ import msgspec
 from karat.model.task import Card, Peek
 
 HEAD = 1 << 16
+MANY = 64
+"""An object that has more keys than this in its head is taken for a map of ids."""
+
 """How many bytes a first look takes in."""
 
 PACKED = (".gz", ".zst", ".bz2", ".xz")
@@ -104,7 +107,9 @@ def _first(shape: str, head: bytes, whole: Callable[[], bytes]) -> Any:
         cell = "," if "\t" not in text.split("\n", 1)[0] else "\t"
         return text.lstrip("\r\n").split("\n", 1)[0].rstrip("\r").split(cell)
     if shape == "object" and len(head) >= HEAD:
-        return _keys_of(whole()) or first_object(text, start)
+        # So many keys are ids, and what stands at the end is one more; else it may tell much.
+        found = first_object(text, start)
+        return found if len(found) > MANY else _keys_of(whole()) or found
     if shape == "list":
         start = _space(text, start + 1)
     if shape in ("lines", "list", "object"):

@@ -57,8 +57,15 @@ def _rows(source: Source, problems: Problems) -> list[Any]:
 
 
 def predict_cache(
-    settings: Settings, task: str, name: str, out: Path, pace: Pace, *, resume: bool,
-    say: Say, write: Write,
+    settings: Settings,
+    task: str,
+    name: str,
+    out: Path,
+    pace: Pace,
+    *,
+    resume: bool,
+    say: Say,
+    write: Write,
 ) -> list[Path]:
     """The file that was written; none where a shard alone was run."""
     need_models()
@@ -81,11 +88,15 @@ def predict_cache(
     with Journal(out, pace.shard, resume=resume) as journal:
         rows, notes = rows_of(work, loaded.identity(), settings, pace, journal, task)
         if loaded.encoder.truncated:
-            notes.append(f"{loaded.encoder.truncated} texts were cut to {loaded.encoder.limit} tokens")
+            notes.append(
+                f"{loaded.encoder.truncated} texts were cut to {loaded.encoder.limit} tokens"
+            )
         for note in (*loaded.notes, *notes):
             say(f"note: {note}")
         if rows is None:
-            say(f"part written: {journal.path}; run again with --resume when all parts lie beside it")
+            say(
+                f"part written: {journal.path}; run again with --resume when all parts lie beside it"
+            )
             return []
         write(out, _lines(work.records(rows)))
         journal.clear()

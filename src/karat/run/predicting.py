@@ -105,9 +105,7 @@ def result_name(settings: Settings, job: Job, paths: dict[str, str], case: str) 
     return f"{model}_{'_'.join(parts)}_{language}.json"
 
 
-def predict(
-    settings: Settings, job: Job, pace: Pace, say: Say, write: Write
-) -> list[Path]:
+def predict(settings: Settings, job: Job, pace: Pace, say: Say, write: Write) -> list[Path]:
     """The files that were written; none where a shard alone was run."""
     need_models()
     from karat.models.journal import Journal
@@ -199,9 +197,7 @@ class _Run:
         )
 
 
-def _target(
-    settings: Settings, job: Job, paths: dict[str, str], case: str, many: bool
-) -> Path:
+def _target(settings: Settings, job: Job, paths: dict[str, str], case: str, many: bool) -> Path:
     if job.out is None:
         return FOLDER / result_name(settings, job, paths, case)
     return job.out.with_name(f"{job.out.stem}_{case}{job.out.suffix}") if many else job.out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -77,18 +77,16 @@ def overall_metrics(found: Sequence[Moved], metrics: Sequence[Metric], limit: Li
             cases.append(skipped(one.name, "there is no interval for its change"))
             continue
         sign = -1.0 if about.better == "higher" else 1.0
-        scale = 100.0 if about.scale == "percent" else 1.0
-        loss = sign * one.change / scale
-        believed = one.high < 0 if about.better == "higher" else one.low > 0
+        unit = 100.0 if about.scale == "percent" else 1.0
         own = limit
         if about.scale == "unbounded":
             if one.name not in RELATIVE or not one.first:
                 continue
-            loss = one.change / one.first
-            own = Limit(
-                limit.name, limit.category, limit.title, RELATIVE_WARN, RELATIVE_FAIL, limit.run
-            )
-        blind = own.warn is not None and one.se is not None and 2.8 * one.se / scale > own.warn
+            unit, own = one.first, replace(limit, warn=RELATIVE_WARN, fail=RELATIVE_FAIL)
+        loss = sign * one.change / unit
+        believed = one.high < 0 if about.better == "higher" else one.low > 0
+        blind = own.warn is not None and one.se is not None and 2.8 * one.se / unit > own.warn
+        bounds = sorted(sign * bound / unit for bound in (one.low, one.high))
         text = f"{one.name} goes from {one.first:.4g} to {one.second:.4g}"
         cases.append(
             judged(
@@ -98,8 +96,8 @@ def overall_metrics(found: Sequence[Moved], metrics: Sequence[Metric], limit: Li
                 "loss from ref to eval" if own is limit else "relative growth",
                 text,
                 believed=believed,
-                low=one.low,
-                high=one.high,
+                low=bounds[0],
+                high=bounds[1],
                 underpowered=bool(blind),
                 table={"ref": one.first, "eval": one.second, "change": one.change},
                 plot=Plot(

@@ -22,6 +22,7 @@ from karat.present.html.markup import Safe, element, joined
 from karat.present.html.runs import names_of, shared_section
 from karat.present.html.scores import score_section, score_table
 from karat.present.html.slices import slice_section
+from karat.present.html.suite import suite_section
 from karat.present.html.tables import drawn
 from karat.present.html.verdict import sentences
 
@@ -97,6 +98,7 @@ def part(report: Report, name: str, level: int, prefix: str, images: Path | None
         score_section(report, section),
         gate_section(report, section),
         comparison_section(report, section, below),
+        suite_section(report, section, below),
         slice_section(report, section, below),
         _views(report, section, below),
         item_section(report, section, prefix, images),

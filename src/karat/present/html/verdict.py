@@ -15,12 +15,15 @@ from karat.present.html.figures import (
 )
 from karat.present.numbers import interval_title, plural
 from karat.present.problems import counted
+from karat.present.suite import counts_of
 from karat.present.terminal import headline
 
 
 def sentences(report: Report) -> list[str]:
     """What was found, most important first."""
     said = [one.sentence for one in report.comparisons if one.sentence]
+    if report.kind == "stress":
+        said.append(f"{counts_of(report)} of the tests, over {size(report)}.")
     score = headline(report)
     if not said and score is not None:
         said.append(_main(report, score))

@@ -7,7 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from karat.model.report import Example
+from karat.tasks.answers import records
 from karat.tasks.answers.kernel import overlap
 from karat.tasks.answers.normal import Words, chosen, squad_words
 from karat.tasks.answers.pair import AnswerPairs
@@ -51,7 +54,7 @@ def worst(
         ranked.append((f1[i], turn[kind], i))
     places = [i for _, _, i in sorted(ranked)[:most]]
     shown = _questions(pairs, places)
-    return [_example(pairs, i, f1[i], shown.get(i, {})) for i in places]
+    return [_example(pairs, i, f1[i], shown[i]) for i in places]
 
 
 def _quick_kind(pairs: AnswerPairs, i: int) -> str:
@@ -63,22 +66,43 @@ def _quick_kind(pairs: AnswerPairs, i: int) -> str:
     return NOTHING if text else SILENT
 
 
-def _questions(pairs: AnswerPairs, places: Sequence[int]) -> dict[int, Mapping[str, Any]]:
-    """The question and its paragraph, for the few items that are shown."""
+def _questions(pairs: AnswerPairs, places: Sequence[int]) -> dict[int, dict[str, Any]]:
+    """The question with its article and context, for the few items that are shown."""
     wanted = {int(pairs.gold.asked.places[i]): i for i in places}
-    found: dict[int, Mapping[str, Any]] = {}
+    found: dict[int, dict[str, Any]] = {}
     at = 0
-    for article in json.loads(pairs.gold.request.gold[0].data())["data"]:
-        for paragraph in article["paragraphs"]:
-            for question in paragraph["qas"]:
-                if at in wanted:
-                    found[wanted[at]] = {
-                        "question": question.get("question"),
-                        "article": article.get("title"),
-                        "context": paragraph.get("context"),
-                    }
-                at += 1
+    for article in _articles(pairs.gold.request.gold[0].data()):
+        for paragraph in article.paragraphs:
+            for place, question in enumerate(paragraph.qas, at):
+                if place in wanted:
+                    shown = {"article": article.title, "context": _plain(paragraph.context)}
+                    found[wanted[place]] = _plain(question) | shown
+            at += len(paragraph.qas)
     return found
+
+
+def _articles(data: bytes) -> Sequence[Any]:
+    """The articles of a file, their questions and contexts still as they are written."""
+    try:
+        return msgspec.json.decode(data, type=_sketch(msgspec.Raw)).data  # type: ignore[attr-defined,no-any-return]
+    except records.UNDECODABLE:
+        # Python's own reader takes a little more, NaN in a field that nobody asked for.
+        return msgspec.convert(json.loads(data), _sketch(Any)).data  # type: ignore[attr-defined,no-any-return]
+
+
+def _sketch(kind: Any) -> type[msgspec.Struct]:
+    """The schema of a data set whose questions and contexts are of this type."""
+    paragraph: Any = msgspec.defstruct(
+        "Paragraph", [("qas", list[kind]), ("context", kind, None)], gc=False
+    )
+    parts: list[Any] = [("paragraphs", list[paragraph]), ("title", Any, None)]
+    article: Any = msgspec.defstruct("Article", parts, gc=False)
+    return msgspec.defstruct("Dataset", [("data", list[article])], gc=False)
+
+
+def _plain(value: Any) -> Any:
+    """A value that may still be as it was written."""
+    return json.loads(bytes(value)) if isinstance(value, msgspec.Raw) else value
 
 
 def best_gold(text: str, golds: Sequence[str], words: Words) -> str | None:
@@ -91,16 +115,14 @@ def best_gold(text: str, golds: Sequence[str], words: Words) -> str | None:
 def _example(pairs: AnswerPairs, i: int, score: float, shown: Mapping[str, Any]) -> Example:
     choices, text = pairs.gold.choices, pairs.pred.said[i]
     words = chosen(choices.normalizer, choices.language) or squad_words
-    golds = [answer.text for answer in pairs.gold.asked.questions[i].answers]
+    golds = [answer["text"] for answer in shown["answers"]]
     gold = best_gold(text or "", golds, words)
     said, true = words(text or ""), words(gold or "")
     common = list((Counter(said) & Counter(true)).elements())
     kind = kind_of(said, None if gold is None else true, text)
     if (gold is not None and said == true) or (gold is None and not said and text is not None):
         kind = CUT
-    fields: dict[str, Any] = {
-        key: value for key, value in shown.items() if value and key != "context"
-    }
+    fields: dict[str, Any] = {key: shown[key] for key in ("question", "article") if shown.get(key)}
     fields |= {
         "predicted": text,
         "gold": gold if gold is not None else "(no answer)",

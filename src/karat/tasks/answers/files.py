@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from karat.tasks.answers import kernel, records
@@ -39,6 +39,10 @@ class Asked:
     questions: list[Any]
     golds: list[list[records.Answer]]
     unanswerable: int
+
+    def scored(self) -> Asked:
+        """The same without what only scoring needs: most of the memory."""
+        return replace(self, questions=[], golds=[])
 
 
 @contextmanager

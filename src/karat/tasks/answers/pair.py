@@ -59,6 +59,8 @@ def _read(card: Card, request: Request, problems: Problems) -> AnswerPairs | Non
     gold = None
     if dataset is not None and reading is not None:
         gold = files.asked(dataset, reading, choices.version)
+        if not fields.names:
+            reading.data = b""  # much of the memory, and no longer needed
     if not request.predictions:
         if request.purpose == "score":
             text = "no predictions: give a file of question ids and answers"
@@ -78,7 +80,7 @@ def _read(card: Card, request: Request, problems: Problems) -> AnswerPairs | Non
         cluster = default_cluster(dataset, gold, articles, titles)
     return Pairs(
         n=len(gold.ids),
-        gold=Gold(gold, articles, request, choices, before - len(gold.ids), digest),
+        gold=Gold(gold.scored(), articles, request, choices, before - len(gold.ids), digest),
         pred=scores,
         ids=gold.ids,
         item=card.item,

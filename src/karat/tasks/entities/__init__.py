@@ -20,7 +20,7 @@ _TAG = re.compile(rb"O|[BIESLUM]-.+|[BIESLUM]")
 OPTIONS = (
     Option("like", "score as another tool does, to the digit", choices=LIKES),
     Option(
-        "entity_level",
+        "level",
         "what is compared: mentions, or whole entities (all mentions equal; weak: one is)",
         default="mention",
         choices=("mention", "entity", "weak"),

@@ -63,7 +63,7 @@ def measure(pairs: EntityPairs, options: Mapping[str, Any]) -> list[Evidence]:
     """The evidence that the metrics read: counts of spans, tokens, and the SemEval categories."""
     if options.get("like") == "nervaluate":
         return [_semeval(pairs, float(options.get("min_overlap") or 1.0))]
-    found: list[Evidence] = [_spans(pairs, str(options.get("entity_level") or "mention"))]
+    found: list[Evidence] = [_spans(pairs, str(options.get("level") or "mention"))]
     if pairs.gold.tokens is not None:
         matrix = np.stack([pairs.gold.tokens.count, pairs.gold.tokens.same], axis=1)
         table = Table.dense(Layout({"tokens": 1, "same": 1}), matrix.astype(np.float64))

@@ -44,7 +44,7 @@ class Entities:
         if like == "nervaluate":
             return metrics.semeval_metrics(types)
         factor = 100.0 if like == "conlleval" else 1.0
-        level = str(options.get("entity_level") or "mention")
+        level = str(options.get("level") or "mention")
         found = metrics.span_metrics(types, level, factor, like)
         return found + (metrics.token_metrics(factor) if pairs.gold.tokens is not None else [])
 

@@ -1,0 +1,186 @@
+"""The tests of a stress run: all of them in one table, then every case with its picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from karat.model.report import Report
+from karat.model.suite import Case, Change, Plot, Test
+from karat.present.html import svg
+from karat.present.html.figures import STYLE
+from karat.present.html.markup import Content, Safe, breakable, element, joined, number
+from karat.present.html.scale import Scale
+from karat.present.html.sheet import Cell, Column, sheet
+from karat.present.html.svg import Frame
+from karat.present.numbers import fixed, interval
+from karat.present.suite import WORDS, changes_of, counts_of, numbers_of, place_of, tests_of
+
+MOST_CASES, MOST_PICTURES = 20, 120
+NAME, BAR, STEP, THICK = 130, 240, 26, 9
+MEANING = {"fail": "bad", "warning": "warn", "pass": "good", "skip": ""}
+
+
+def suite_section(report: Report, heading: str, below: str) -> Safe:
+    """What changed, what fails and warns, and, folded, what passed; nothing for other runs."""
+    tests = tests_of(report)
+    if not tests:
+        return Safe("")
+    loud = [test for test in tests if test.status in ("fail", "warning")]
+    rest = [test for test in tests if test.status == "pass"]
+    left = [MOST_PICTURES]
+    return joined(
+        element(heading, "Stress tests"),
+        element("p", counts_of(report)),
+        _overview(tests),
+        _changes(changes_of(report)),
+        [_test(test, below, left) for test in loud],
+        element(
+            "details",
+            element("summary", f"The {len(rest)} tests that pass"),
+            [_test(test, below, left) for test in rest],
+        )
+        if rest
+        else None,
+    )
+
+
+def _overview(tests: Sequence[Test]) -> Safe:
+    columns = [Column("test"), Column("status"), Column("kind", extra=True), Column("worst case")]
+    rows: list[list[Cell | Content]] = []
+    for at, test in enumerate(tests):
+        told = test.reason or (f"{test.cases[0].subject}: {test.cases[0].text}" if test.cases else "")
+        small = element("small", breakable(test.name), class_="remark")
+        rows.append(
+            [
+                Cell(joined(test.title, " ", small), test.title),
+                Cell(_status(test.status), float(at)),
+                test.category,
+                told,
+            ]
+        )
+    return sheet("All tests, worst first", columns, rows)
+
+
+def _status(status: str) -> Safe:
+    word = next(said for key, (said, _) in WORDS.items() if key == status)
+    return element("strong", word, class_=MEANING[status] or None)
+
+
+def _changes(changes: dict[str, Change]) -> Safe:
+    if not changes:
+        return Safe("")
+    columns = [
+        Column("metric"),
+        *(Column(name, numeric=True) for name in ("reference", "evaluation", "change")),
+        Column("95 % interval", numeric=True, extra=True),
+    ]
+    rows: list[list[Cell | Content]] = [
+        [
+            breakable(name),
+            Cell(fixed(one.ref, 3, STYLE), one.ref),
+            Cell(fixed(one.eval, 3, STYLE), one.eval),
+            Cell(fixed(one.change, 3, STYLE, signed=True), one.change),
+            interval(one.low, one.high, 3, STYLE),
+        ]
+        for name, one in changes.items()
+    ]
+    return sheet("Metrics of both sides", columns, rows)
+
+
+def _test(test: Test, heading: str, left: list[int]) -> Safe:
+    """A test with its cases; `left` is how many pictures the page may still have."""
+    cases = test.cases[:MOST_CASES]
+    more = len(test.cases) - len(cases)
+    return element(
+        "section",
+        element(heading, joined(_status(test.status), " ", test.title)),
+        [_case(case, left) for case in cases],
+        element("p", f"and {more} more cases in the file", class_="note") if more else None,
+        class_="view wide",
+    )
+
+
+def _case(case: Case, left: list[int]) -> Safe:
+    drawn = None
+    if case.plot is not None and left[0] > 0:
+        left[0] -= 1
+        drawn = _picture(case.plot, case.subject)
+    small = [numbers_of(case), place_of(case, 12)]
+    return element(
+        "div",
+        element("p", _status(case.status), " ", element("b", case.subject), f": {case.text}"),
+        [element("p", one, class_="note") for one in small if one],
+        drawn,
+    )
+
+
+def _picture(plot: Plot, label: str) -> Safe:
+    if plot.kind == "curve":
+        return _curve(plot, label)
+    return _bars(plot, label) if plot.kind == "bars" else _points(plot, label)
+
+
+def _bars(plot: Plot, label: str) -> Safe:
+    """Two thin bars a label: reference above evaluation."""
+    most = max([x for x in (*plot.ref, *plot.eval) if x is not None], default=0.0) or 1.0
+    marks: list[Safe] = []
+    for at, name in enumerate(plot.labels):
+        top = at * STEP
+        marks.append(_label(name, top))
+        for down, side, values, kind in ((3, "ref", plot.ref, "s2"), (13, "eval", plot.eval, "s1")):
+            share = values[at] or 0.0
+            told = element("title", f"{name}, {side}: {share:.1%}")
+            marks.append(
+                element("rect", told, x=NAME, y=top + down, width=BAR * share / most,
+                        height=THICK, class_=f"mark {kind}")
+            )  # fmt: skip
+        marks.append(_number(f"{plot.eval[at] or 0:.1%}", top))
+    tall = STEP * len(plot.labels)
+    drawn = svg.picture(NAME + BAR + 60, tall, f"{label}: shares of both sides", *marks)
+    return joined(drawn, element("p", "upper bar: reference, lower bar: evaluation", class_="note"))
+
+
+def _points(plot: Plot, label: str) -> Safe:
+    """A dot with its interval a label."""
+    found = [x for x in (*plot.eval, *plot.low, *plot.high) if x is not None]
+    if not found:
+        return Safe("")
+    low, high = min(*found, 0.0), max(found)
+    scale = Scale(low, high if high > low else low + 1, NAME, NAME + BAR)
+    marks: list[Safe] = []
+    for at, name in enumerate(plot.labels):
+        value, middle = plot.eval[at], at * STEP + STEP / 2
+        if value is None:
+            continue
+        marks.append(_label(name, at * STEP))
+        a, b = plot.low[at], plot.high[at]
+        if a is not None and b is not None:
+            marks.append(
+                element("line", x1=scale(a), x2=scale(b), y1=middle, y2=middle, class_="whisker")
+            )
+        marks.append(svg.dot(scale(value), middle, 4, "s1", f"{name}: {value:.3f}"))
+        marks.append(_number(f"{value:.3f}", at * STEP))
+    zero = scale(0.0)
+    tall = STEP * len(plot.labels)
+    marks.append(element("line", x1=zero, x2=zero, y1=0, y2=tall, class_="reference"))
+    return svg.picture(NAME + BAR + 60, tall, f"{label}: values with intervals", *marks)
+
+
+def _curve(plot: Plot, label: str) -> Safe:
+    """Confidence against accuracy; the diagonal is perfect."""
+    frame = Frame("confidence", "accuracy")
+    marks = [svg.path([(frame.x(0), frame.y(0)), (frame.x(1), frame.y(1))], "diagonal", "perfect")]
+    for x, y in zip(plot.ref, plot.eval, strict=True):
+        if x is not None and y is not None:
+            told = f"confidence {x:.3f}, accuracy {y:.3f}"
+            marks.append(svg.dot(frame.x(x), frame.y(y), 5, "s1", told))
+    return frame.around(label, *marks)
+
+
+def _label(name: str, top: float) -> Safe:
+    shown = name if len(name) <= 20 else f"{name[:9]}…{name[-9:]}"
+    return element("text", shown, x=NAME - 6, y=number(top + 17), text_anchor="end")
+
+
+def _number(text: str, top: float) -> Safe:
+    return element("text", text, x=NAME + BAR + 6, y=number(top + 17))
