@@ -1,7 +1,7 @@
 """Train the tiny language model that karat ships, on the texts of its own samples.
 
-It is a GPT-2 of 130,000 weights with a byte-level tokenizer of 600 pieces: small enough for a wheel,
-real enough to run every command that needs a causal model. It knows nothing of the world.
+It is a GPT-2 of 147,000 weights with a byte-level tokenizer of 600 pieces: small enough for a
+wheel, real enough to run every command that needs a causal model. It knows nothing of the world.
 
     python tools/train_tiny_model.py
 """

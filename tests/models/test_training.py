@@ -15,7 +15,7 @@ from karat.models.documents import make_pairs, read_documents, sentences, split
 from karat.models.loading import Settings
 from karat.models.training import Recipe, Trainer
 
-TOPICS = "nurse doctor music family school street garden window".split()
+TOPICS = ["nurse", "doctor", "music", "family", "school", "street", "garden", "window"]
 
 
 def write_documents(path: Path, n: int) -> Path:

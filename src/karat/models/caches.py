@@ -46,7 +46,7 @@ class Classes:
 
     def cost(self, unit: Hashable) -> int:
         """Tokens of the input."""
-        return len(cast(Encoded, unit).ids)
+        return len(cast("Encoded", unit).ids)
 
     def run(self, units: Sequence[Hashable]) -> list[Row]:
         """The probabilities of each input."""
@@ -104,7 +104,7 @@ class Entities:
 
     def cost(self, unit: Hashable) -> int:
         """Tokens of the text."""
-        return len(cast(Ids, unit))
+        return len(cast("Ids", unit))
 
     def run(self, units: Sequence[Hashable]) -> list[Row]:
         """The most likely tag of each token, as numbers."""

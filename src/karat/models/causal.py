@@ -100,7 +100,7 @@ class Causal:
 
     def cost(self, unit: Hashable) -> int:
         """Tokens in the row."""
-        return cast(Tree, unit).size
+        return cast("Tree", unit).size
 
     def run(self, units: Sequence[Hashable]) -> list[Row]:
         """For each sequence of each tree: summed log-probabilities before the split and behind it."""
@@ -314,16 +314,18 @@ class Reader:
         self.lead = 1 if begins else 0
         if ends and not loaded.settings.end_tokens:
             self._specials = False
-            start = (tokenizer.bos_token_id or tokenizer.eos_token_id,)
+            bos, eos = tokenizer.bos_token_id, tokenizer.eos_token_id
+            start = (eos if bos is None else bos,)
             self.lead = 0
         elif ends:
             self.notes.append(
-                "the tokenizer ends every text with an end token: it is scored like a word and counts "
-                "to the context, as in the original; --end-tokens skip leaves it out"
+                "the tokenizer ends every text with an end token: it is scored like a word and "
+                "counts to the context, as in the original; --end-tokens skip leaves it out"
             )
         if not begins and len(start) > 1 + ends:
             self.notes.append(
-                f"the start token {START} falls apart; the first piece starts every text, as in the original"
+                f"the start token {START} falls apart; its first piece starts every text, as in "
+                "the original"
             )
         self._start = None if self.lead else _distribution(loaded, start[0])
 

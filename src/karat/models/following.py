@@ -43,7 +43,7 @@ class NextSentences:
 
     def cost(self, unit: Hashable) -> int:
         """Tokens of the pair."""
-        return len(cast(Pair, unit).ids)
+        return len(cast("Pair", unit).ids)
 
     def run(self, units: Sequence[Hashable]) -> list[Row]:
         """The probability of each pair."""

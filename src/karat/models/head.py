@@ -28,7 +28,7 @@ def alike(a: Tensor, b: Tensor) -> bool:
 
 
 class Head:
-    """The projection of hidden states onto the vocabulary; `project` is None where logits come whole."""
+    """The projection of hidden states onto the vocabulary; None where logits come whole."""
 
     def __init__(self, project: Callable[[Tensor], Tensor] | None) -> None:
         self.project = project

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import importlib.util
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,7 +102,8 @@ def _told(name: str) -> Iterator[None]:
         first = str(error).strip().split("\n")[0][:300]
         raise UsageError(
             f"cannot load {name}: {first}",
-            help="--pretrained-class takes a folder with config.json, weights and tokenizer, or a hub name",
+            help="--pretrained-class takes a folder with configuration, weights and tokenizer, "
+            "or a hub name",
         ) from error
 
 

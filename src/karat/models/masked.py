@@ -19,7 +19,7 @@ BLANK = "BLANK"
 
 
 class Gap(NamedTuple):
-    """A text with a mark, where it stands (-1: elsewhere), and all tokens that are asked for there."""
+    """A text with a mark, where it stands (-1: elsewhere), and the tokens asked for there."""
 
     ids: Ids
     at: int
@@ -90,7 +90,7 @@ class MaskedWords:
             Gap(ids, ids.index(self._mask) if self._mask in ids else -1, targets)
             for ids, targets in zip(encoded, self._gaps.texts.values(), strict=True)
         ]
-        if any(cast(Gap, unit).at < 0 for unit in self.units):
+        if any(cast("Gap", unit).at < 0 for unit in self.units):
             self.notes.append("truncation cut a mask off; those candidates have no score")
         self.work = self
         with precision(loaded.settings):
@@ -100,7 +100,7 @@ class MaskedWords:
 
     def cost(self, unit: Hashable) -> int:
         """Tokens of the text."""
-        return len(cast(Gap, unit).ids)
+        return len(cast("Gap", unit).ids)
 
     def run(self, units: Sequence[Hashable]) -> list[Row]:
         """For each text, the log-probabilities of its targets."""
@@ -116,7 +116,7 @@ class MaskedWords:
         """The score of each candidate."""
         found: dict[str, dict[int, float]] = {}
         for text, unit, row in zip(self._gaps.texts, self.units, rows, strict=True):
-            gap = cast(Gap, unit)
+            gap = cast("Gap", unit)
             lost = [math.nan] * len(row)
             found[text] = dict(zip(gap.targets, row if gap.at >= 0 else lost, strict=True))
         told = self._gaps.scores(found)

@@ -1,4 +1,4 @@
-"""A path over its whole work: planned batches, finished ones remembered, parts for several devices."""
+"""A path over its whole work: batches are planned, remembered when done, and shared out."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from karat.models.batches import CPU_BUDGET, DEVICE_BUDGET, Memory, Meter, Row, Work
-from karat.models.batches import fingerprint, plan
+from karat.models.batches import (
+    CPU_BUDGET,
+    DEVICE_BUDGET,
+    Memory,
+    Meter,
+    Row,
+    Work,
+    fingerprint,
+    plan,
+)
 from karat.models.examples import Example, spread
 from karat.models.journal import Journal, Shard
 from karat.models.loading import Settings
@@ -19,7 +27,7 @@ SAMPLE = 64
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How work is cut and watched. `batch_size` is the most rows of a batch, `budget` its tokens."""
+    """How work is cut and watched. A batch has `batch_size` rows and `budget` tokens at most."""
 
     batch_size: int | None = None
     budget: int | None = None
@@ -48,8 +56,8 @@ def rows_of(
     notes = []
     if memory.halved:
         notes.append(
-            f"memory ran out {memory.halved} times and batches were halved: the last bits of scores "
-            "may differ from those of an undisturbed run"
+            f"memory ran out {memory.halved} times and batches were halved: the last bits of "
+            "scores may differ from those of an undisturbed run"
         )
     if len(done) < len(batches):
         return None, notes

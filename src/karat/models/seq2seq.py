@@ -21,7 +21,7 @@ SENTINEL = "<extra_id_0>"
 
 
 def second_step(model: Any, encoded: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """(first ids, logits of the second step) of greedy decoding, which goes on even behind an end."""
+    """(first ids, logits of the second step) of greedy decoding, also behind an end token."""
     start = torch.full((len(mask), 1), model.config.decoder_start_token_id, device=mask.device)
     inputs = {"encoder_outputs": (encoded,), "attention_mask": mask}
     first = model(decoder_input_ids=start, **inputs).logits[:, -1].argmax(-1)
@@ -59,7 +59,7 @@ class SpanWords:
 
     def cost(self, unit: Hashable) -> int:
         """Tokens of the text."""
-        return len(cast(Gap, unit).ids) + 2
+        return len(cast("Gap", unit).ids) + 2
 
     def run(self, units: Sequence[Hashable]) -> list[Row]:
         """For each text: whether the sentinel came first, then its targets' log-probabilities."""
@@ -123,7 +123,7 @@ class SpanContinuations:
 
     def cost(self, unit: Hashable) -> int:
         """Tokens of the context and of all continuations, as they are padded."""
-        spans = cast(Spans, unit)
+        spans = cast("Spans", unit)
         return len(spans.ids) + len(spans.decoded) * max(map(len, spans.decoded))
 
     def run(self, units: Sequence[Hashable]) -> list[Row]:

@@ -198,7 +198,9 @@ class Trainer:
             raise UsageError(f"{path} is no checkpoint of a run on these pairs")
         self.model.load_state_dict(state["model_state_dict"])
         self.optimiser.load_state_dict(state["optimizer_state_dict"])
-        self.schedule.load_state_dict({**state["schedule"], "lr_lambdas": [None] * len(self.optimiser.param_groups)})
+        self.schedule.load_state_dict(
+            {**state["schedule"], "lr_lambdas": [None] * len(self.optimiser.param_groups)}
+        )
         self.scaler.load_state_dict(state["scaler"])
         self.epoch, self.batch = state["epoch"], state["batch"]
         torch.set_rng_state(state["random"])

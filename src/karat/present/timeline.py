@@ -170,8 +170,8 @@ _PAGE = """<!doctype html>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>karat: history</title>
 <style>
-:root { color-scheme: light dark; --ink: #1d2330; --faint: #5b6472; --line: #3b5bdb; --good: #18713a;
-  --bad: #b3261e; --back: #fff; }
+:root { color-scheme: light dark; --ink: #1d2330; --faint: #5b6472; --line: #3b5bdb;
+  --good: #18713a; --bad: #b3261e; --back: #fff; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e8ee; --faint: #a3abba; --line: #8ea2ff;
   --good: #67d391; --bad: #ff8f85; --back: #14171f; } }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--back);

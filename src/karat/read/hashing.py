@@ -45,6 +45,7 @@ class BackgroundHash:
     def _work(self) -> None:
         while (block := self._queue.get()) is not None:
             self._hash.update(block)
+            del block  # while the next one is waited for, this one can go
 
 
 def digest_of_folder(folder: Path) -> str:

@@ -11,10 +11,10 @@ import msgspec
 from karat.model.task import Card, Peek
 
 HEAD = 1 << 16
+"""How many bytes a first look takes in."""
+
 MANY = 64
 """An object that has more keys than this in its head is taken for a map of ids."""
-
-"""How many bytes a first look takes in."""
 
 PACKED = (".gz", ".zst", ".bz2", ".xz")
 TABLES = (".tsv", ".tab", ".csv")
