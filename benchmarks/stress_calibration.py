@@ -55,7 +55,9 @@ def rows(
             "age": float(age[i]),
             "price": float(price[i]),
         }
-        data.append({"text": f"{text} {rng.integers(1 << 60)}", "label": int(label[i]), "meta": meta})
+        data.append(
+            {"text": f"{text} {rng.integers(1 << 60)}", "label": int(label[i]), "meta": meta}
+        )
         vector = np.full(CLASSES, (1 - confidence[i]) / (CLASSES - 1))
         vector[top[i]] = confidence[i]
         predictions.append({"probabilities": vector.tolist()})
@@ -88,7 +90,10 @@ def quiet(n: int, pairs: int, start: int) -> str:
         warned += any(test.status in ("fail", "warning") for test in tests)
         which.update(test.name for test in tests if test.status in ("fail", "warning"))
         if (seed - start) % 50 == 49:
-            print(f"# {seed - start + 1} of {pairs}: {failed} failed, {warned} warned", file=sys.stderr)
+            print(
+                f"# {seed - start + 1} of {pairs}: {failed} failed, {warned} warned",
+                file=sys.stderr,
+            )
     said = ", ".join(f"{name} {count}" for name, count in which.most_common(4)) or "none"
     return f"| no change | {n:,} | {pairs} | {failed / pairs:.1%} | {warned / pairs:.1%} | {said} |"
 
@@ -121,7 +126,9 @@ def planted(name: str, n: int, pairs: int) -> str:
         (test,) = [test for test in report.tests if test.name == test_name]
         status[test.status] += 1
     found = (status["warning"] + status["fail"]) / pairs
-    return f"| {name} | {n:,} | {pairs} | {found:.0%} | {status['fail'] / pairs:.0%} | {test_name} |"
+    return (
+        f"| {name} | {n:,} | {pairs} | {found:.0%} | {status['fail'] / pairs:.0%} | {test_name} |"
+    )
 
 
 def main() -> None:

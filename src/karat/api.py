@@ -309,6 +309,9 @@ def _prepare(
     **fields: Any,
 ) -> tuple[Card, Request]:
     """The task and the request that the arguments mean."""
+    for name, value in fields.items():
+        if value == "":
+            raise UsageError(f"{name} is empty", help="name a field, or leave it out")
     left, right = _sources(gold, progress), _sources(predictions, progress)
     named = _named_gold(options, progress)
     if named:

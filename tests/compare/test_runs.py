@@ -82,6 +82,10 @@ def test_more_types_than_the_baseline_had(worse: Any, tmp_path: Path) -> None:
     assert found["recall_micro"].value == 0
     assert found["f1_macro"].value is not None
     assert found["f1_macro"].value < 0
+    # One span decides, which the swaps see and the derivative does not.
+    assert found["f1_macro"].p is not None
+    assert found["f1_macro"].p > 0.2
+    assert any("f1_macro" in note and "believe the test" in note for note in fresh.notes)
 
 
 def test_mentions_of_one_system_only_count_for_nothing_in_the_other(worse: Any) -> None:

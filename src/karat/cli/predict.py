@@ -27,7 +27,7 @@ ONLY_STEREOSET = ("intrasentence_df_file", "intersentence_df_file", "nsp_model_p
     "--pretrained-class",
     required=True,
     metavar="MODEL",
-    help="A model folder, a hub name, or smollm2 (extra smollm2).",
+    help="A model folder, a hub name, smollm2 (extra smollm2), or tiny (comes with karat).",
 )
 @click.option("--device", default="cpu", show_default=True, help="cpu, cuda, cuda:1, ...")
 @click.option(

@@ -31,7 +31,9 @@ from karat.present.terminal import render
     type=click.Path(),
     help="Predictions of changed inputs, row by row beside those of evaluation.",
 )
-@click.option("--numeric", metavar="A,B", help="Numeric metadata; told from the values if not given.")
+@click.option(
+    "--numeric", metavar="A,B", help="Numeric metadata; told from the values if not given."
+)
 @click.option("--categorical", metavar="A,B", help="Categorical metadata, likewise.")
 @click.option("--embeddings", metavar="A,B", help="Keys of the data that hold embeddings.")
 @click.option("--name", default="", help="What to call the run.")

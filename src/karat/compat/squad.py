@@ -16,6 +16,7 @@ from pathlib import Path
 
 from karat.errors import KaratError
 from karat.model.problem import Problems
+from karat.read.collector import without_collector
 from karat.tasks.answers import files, records
 from karat.tasks.answers.records import Reading
 from karat.tasks.answers.totals import Scores, official20
@@ -65,7 +66,7 @@ def main(words: Sequence[str] | None = None) -> int:
     given = parser().parse_args(words)
     problems = Problems()
     try:
-        with files.without_collector():
+        with without_collector():
             scores = read(given, problems)
         tell(problems)
         if scores is None:

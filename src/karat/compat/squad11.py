@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 from karat.compat.squad import FAILED, opened, tell
 from karat.model.problem import Problems
+from karat.read.collector import without_collector
 from karat.tasks.answers import files, records
 from karat.tasks.answers.totals import official11
 
@@ -31,7 +32,7 @@ def main(words: Sequence[str] | None = None) -> int:
     given = parser.parse_args(words)
     problems = Problems()
     try:
-        with files.without_collector():
+        with without_collector():
             out = scored(given, problems)
     except OSError as error:
         print(error, file=sys.stderr)

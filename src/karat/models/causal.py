@@ -27,7 +27,7 @@ START = "<|endoftext|>"
 
 
 class Tree(NamedTuple):
-    """Sequences with a common beginning. Tokens are read from `first` on, as candidate from `splits`."""
+    """Sequences with a common beginning, read from `first` on, as candidates from `splits` on."""
 
     trunk: Ids
     branches: tuple[Ids, ...]
@@ -103,7 +103,7 @@ class Causal:
         return cast("Tree", unit).size
 
     def run(self, units: Sequence[Hashable]) -> list[Row]:
-        """For each sequence of each tree: summed log-probabilities before the split and behind it."""
+        """For each sequence: the summed log-probabilities before the split and behind it."""
         trees = cast("Sequence[Tree]", units)
         reads = [_Reads(tree) for tree in trees]
         with precision(self.loaded.settings):

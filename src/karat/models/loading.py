@@ -27,7 +27,8 @@ DTYPES = {
     "bf16": torch.bfloat16,
     "fp64": torch.float64,
 }
-SMOLLM2 = "smollm2"
+SMOLLM2, TINY = "smollm2", "tiny"
+_SHIPPED = Path(__file__).parents[1] / "samples" / "tiny-model"
 _UNLIMITED = 100_000
 _AUTO = {
     "masked": transformers.AutoModelForMaskedLM,
@@ -88,6 +89,8 @@ def where(name: str) -> dict[str, Any]:
         folder = Path(found.origin).parent
         file = next(folder.glob("*.gguf"))
         return {"pretrained_model_name_or_path": str(folder), "gguf_file": file.name}
+    if name == TINY and not Path(name).exists():
+        return {"pretrained_model_name_or_path": str(_SHIPPED), "local_files_only": True}
     if Path(name).is_dir():
         return {"pretrained_model_name_or_path": name, "local_files_only": True}
     return {"pretrained_model_name_or_path": name}

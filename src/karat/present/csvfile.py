@@ -6,6 +6,7 @@ import csv
 import io
 
 from karat.model.report import Comparison, Difference, Report
+from karat.present.suite import tests_of
 
 COLUMNS = (
     "kind",

@@ -41,7 +41,12 @@ def _suite(report: Report) -> list[str]:
     """The tests, worst first: a table of all, then what warns and fails, then the metrics."""
     tests = tests_of(report)
     rows = [
-        (f"**{t.status}**" if t.status == "fail" else t.status, _text(t.title), f"`{t.name}`", _worst(t))
+        (
+            f"**{t.status}**" if t.status == "fail" else t.status,
+            _text(t.title),
+            f"`{t.name}`",
+            _worst(t),
+        )
         for t in tests
     ]
     blocks = [f"{counts_of(report)}.", _table(("", "test", "name", "worst case"), rows, numbers=4)]

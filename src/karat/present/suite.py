@@ -60,8 +60,12 @@ def numbers_of(case: Case) -> str:
     """What a case was judged by: value, limits, p or interval, power."""
     parts = []
     if case.value is not None:
-        parts.append(f"{case.statistic} {case.value:.4g}" if case.statistic else f"{case.value:.4g}")
-    levels = [f"{word} {x:g}" for word, x in (("warn", case.warn), ("fail", case.fail)) if x is not None]
+        parts.append(
+            f"{case.statistic} {case.value:.4g}" if case.statistic else f"{case.value:.4g}"
+        )
+    levels = [
+        f"{word} {x:g}" for word, x in (("warn", case.warn), ("fail", case.fail)) if x is not None
+    ]
     parts += [" ".join(levels)] if levels else []
     if case.q is not None:
         parts.append(f"q {_chance(case.q)}")

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from karat.errors import UsageError
 from karat.model.pairs import CodeArray, Facet, FloatArray
 from karat.model.problem import Problems
 from karat.read.place import Place, kind, show
@@ -23,6 +24,12 @@ from karat.read.place import Place, kind, show
 BINS = 4
 MOST_LEVELS = 20
 """A numeric field with more distinct values than this is cut into quantile bins."""
+
+NESTED = (list, tuple, dict, msgspec.Struct)
+"""What no field may be that is sliced by; a Struct is an object that a task has decoded."""
+
+HEAVIEST = 1e100
+"""Weights above this could not be squared and summed."""
 
 Getter = Callable[[Any], Any]
 Chunk = CodeArray | FloatArray
@@ -118,10 +125,11 @@ class Column:
     def add(self, values: list[Any], place: Callable[[int], Place]) -> None:
         """Take the values of the next rows; a list or an object is a problem."""
         types = set(map(type, values))
-        if types & {list, dict, tuple}:
+        if any(issubclass(type_, NESTED) for type_ in types):
             for i, value in enumerate(values):
-                if isinstance(value, (list, dict, tuple)):
-                    text = f"value is a {kind(value)}; text, a number or a boolean is required"
+                if isinstance(value, NESTED):
+                    name = "a list" if isinstance(value, (list, tuple)) else "an object"
+                    text = f"value is {name}; text, a number or a boolean is required"
                     place(i).add("field-type", text, self.name)
                     values[i] = None
         numbers = types <= {int, float, type(None), msgspec.UnsetType}
@@ -253,6 +261,8 @@ class Fields:
         exact: Sequence[str] = (),
     ) -> None:
         self._by, self._cluster, self._weights = tuple(by), cluster, weights
+        for name in (*self._by, cluster or "", weights or ""):
+            _refuse_unwritable(name)
         self._computed = dict(computed or {})
         self._exact = frozenset(exact)
         self._getters: dict[str, Getter] = {}
@@ -322,7 +332,19 @@ class Fields:
         elif not (values >= 0).all() or not np.isfinite(values).all() or not values.sum() > 0:
             text = "every record needs a weight, none may be negative or infinite, not all may be 0"
             problems.add("weight-value", text, file=file, key=name)
+        elif values.max() > HEAVIEST or values.max() < 1 / HEAVIEST:
+            text = f"the largest weight is {values.max():g}; scale the weights to ordinary numbers"
+            problems.add("weight-value", text, file=file, key=name)
         return values
+
+
+def _refuse_unwritable(name: str) -> None:
+    """Refuse a name that typed decoding cannot look for."""
+    if any(letter in '"\\' or letter < " " for letter in name):
+        raise UsageError(
+            f"a field cannot be named {name!r}",
+            help="quotes, backslashes and control characters are not possible here",
+        )
 
 
 def _level(value: Any) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 from karat.model.pairs import BoolArray
 from karat.read.place import Place, printable
 
-STEP = 1 << 18
+STEP = 1 << 16
 """Bytes that NumPy looks at together: small enough to stay in the cache."""
 
 Inside = Callable[[Sequence[Any]], int]

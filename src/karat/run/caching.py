@@ -94,9 +94,8 @@ def predict_cache(
         for note in (*loaded.notes, *notes):
             say(f"note: {note}")
         if rows is None:
-            say(
-                f"part written: {journal.path}; run again with --resume when all parts lie beside it"
-            )
+            say(f"part written: {journal.path}")
+            say("when all parts lie beside it, run again with --resume and without --shard")
             return []
         write(out, _lines(work.records(rows)))
         journal.clear()

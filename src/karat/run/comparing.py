@@ -276,7 +276,7 @@ def _report(
         problems=list(problems),
         problem_counts={level: problems.count(level) for level in ("error", "warning", "note")},
         inputs=_inputs(runs),
-        notes=_notes(runs, clusters),
+        notes=[*_notes(runs, clusters), *_doubts(comparisons, 1 - settings.level)],
         signature=_signature(runs, settings),
     )
 
@@ -321,6 +321,30 @@ def _notes(runs: Runs, clusters: int | None) -> list[str]:
     if clusters is not None and clusters < FEW_CLUSTERS:
         notes.append(f"intervals rest on {clusters} clusters only, so they are wide and rough")
     return notes
+
+
+def _doubts(comparisons: Sequence[Comparison], alpha: float) -> list[str]:
+    """Where interval and test disagree: a score that jumps has no derivative to rely on.
+
+    A class that one system alone predicts, once, moves a macro average by a whole class.
+    """
+    found = []
+    for comparison in comparisons:
+        names = [
+            one.name
+            for one in comparison.differences
+            if one.main and one.p is not None and one.p > 4 * alpha and _without_zero(one)
+        ]
+        if names:
+            found.append(
+                f"{comparison.system}: the interval of {', '.join(names)} leaves out 0 and the "
+                "test does not agree; a few items decide there, so believe the test"
+            )
+    return found
+
+
+def _without_zero(one: Difference) -> bool:
+    return one.low is not None and one.high is not None and (one.low > 0 or one.high < 0)
 
 
 def _signature(runs: Runs, settings: CompareSettings) -> Signature:

@@ -28,6 +28,7 @@ TEXTS: Mapping[str, tuple[str, ...]] = {
 MOST_LEVELS = 50
 """A column of texts with more different values is no category, unless it was declared."""
 
+META = "meta"
 NOT_IMAGES = ("timestamp", "label")
 
 
@@ -77,7 +78,7 @@ def _read(card: Card, request: Request, rows: int) -> _Raw:
     schema = msgspec.defstruct(
         "Row",
         [
-            ("meta", dict[str, Any] | None, None),
+            (META, dict[str, Any] | None, None),
             *((f"f{i}", kinds[i] if i < len(kinds) else vector, None) for i in range(len(names))),
         ],
         rename={f"f{i}": name for i, name in enumerate(names)},
@@ -88,10 +89,12 @@ def _read(card: Card, request: Request, rows: int) -> _Raw:
         for i, column in enumerate(columns):
             attribute = f"f{i}"
             column += [getattr(row, attribute) for row in batch.rows]
-        _take_meta(out.meta, [row.meta for row in batch.rows], batch.first)
+        _take_meta(out.meta, [getattr(row, META) for row in batch.rows], batch.first)
     for column in out.meta.values():
         column += [None] * (rows - len(column))
-    out.texts = {key: [t or "" for t in column] for key, column in zip(texts, columns, strict=False)}
+    out.texts = {
+        key: [t or "" for t in column] for key, column in zip(texts, columns, strict=False)
+    }
     if image:
         out.images = [name or "" for name in columns[0]]
     start = len(kinds)

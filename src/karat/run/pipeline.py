@@ -17,6 +17,7 @@ from karat.model.pairs import Pairs
 from karat.model.problem import Problems
 from karat.model.report import Input, Report, Score
 from karat.model.task import Card, Request, Task
+from karat.read.collector import without_collector
 from karat.run import gates, ideal, keeping, signing, slicing
 from karat.stats import intervals
 from karat.stats.points import points
@@ -39,7 +40,8 @@ class RunSettings:
     keep_evidence: bool = False
 
     def __post_init__(self) -> None:
-        if self.level is not None and not 0 < self.level < 1:
+        # A level one step below 1 has tails that round to nothing.
+        if self.level is not None and not (self.level > 0 and 0.5 + self.level / 2 < 1):
             raise UsageError(f"the level of an interval lies between 0 and 1, not {self.level}")
         if self.bootstrap < 0:
             raise UsageError(f"the number of resamples cannot be {self.bootstrap}")
@@ -87,7 +89,8 @@ def score(card: Card, request: Request, settings: RunSettings) -> Report:
 def measure(card: Card, request: Request, problems: Problems) -> Measured:
     """Inputs to evidence."""
     task = card.load()
-    pairs = task.read(card, request, problems)
+    with without_collector():
+        pairs = task.read(card, request, problems)
     if pairs is None or problems.errors:
         raise DataError(problems)
     evidence = task.measure(pairs, request.options)

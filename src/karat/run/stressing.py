@@ -99,9 +99,7 @@ def described(
     if tests is not None:
         configuration.check_tests(tests, problems)
     own = None if perturbed["predictions"] is None else _beside(perturbed)
-    made = configuration.of_files(
-        task, sides, declared, name=name, tests=tests, perturbation=own
-    )
+    made = configuration.of_files(task, sides, declared, name=name, tests=tests, perturbation=own)
     if problems.errors:
         raise DataError(problems)
     return made
@@ -122,9 +120,8 @@ def stress(
     problems = problems or Problems()
     began, started = time.perf_counter(), datetime.datetime.now(datetime.UTC)
     card = config.card
-    requests = {
-        side: replace(request, options=settings.options)
-        for side, request in config.requests()
+    requests: dict[str, Request] = {
+        side: replace(request, options=settings.options) for side, request in config.requests()
     }
     place = Place(problems, config.path.name)
     sides = observe(card, requests, place, problems)

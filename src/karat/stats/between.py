@@ -54,8 +54,14 @@ def moved(
 def _moved(metric: Metric, first: Sample, second: Sample, settings: Settings) -> list[Moved]:
     spreads = [spread(metric, side) for side in (first, second)]
     draws = None
-    if not isinstance(metric, Events) and not refusal(metric) and min(first.drawn, second.drawn) > 1:
-        draws = _draws(metric, second, settings, "second") - _draws(metric, first, settings, "first")
+    if (
+        not isinstance(metric, Events)
+        and not refusal(metric)
+        and min(first.drawn, second.drawn) > 1
+    ):
+        draws = _draws(metric, second, settings, "second") - _draws(
+            metric, first, settings, "first"
+        )
     out = []
     for c, name in enumerate(metric.names):
         a, b = (number(float(s.values[c])) for s in spreads)

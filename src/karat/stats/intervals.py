@@ -209,6 +209,10 @@ class _Found:
 
     def percentile(self, draws: FloatArray) -> dict[str, Any]:
         """The percentile interval; undefined draws are dropped, but not more than 5 %."""
+        least = math.ceil(2 / (1 - self.settings.level) - 1e-9)
+        if len(draws) < least:
+            few = f"{len(draws)} resamples are too few for its tails; at least {least} are needed"
+            return {"no_interval": few}
         valid = draws[np.isfinite(draws)]
         lost = len(draws) - len(valid)
         if lost > 0.05 * len(draws) or len(valid) < 2:

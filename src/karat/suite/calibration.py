@@ -100,9 +100,7 @@ def _curve(curve: Reliability) -> Plot:
     )
 
 
-def calibration_comparison(
-    ref: Observed, other: Observed, limit: Limit, seed: int
-) -> list[Found]:
+def calibration_comparison(ref: Observed, other: Observed, limit: Limit, seed: int) -> list[Found]:
     """Mean squared gap of the two reliability curves, each bin weighted by its smaller side."""
     sides = [_labelled(side) for side in (ref, other)]
     if sides[0] is None or sides[1] is None:
@@ -111,7 +109,9 @@ def calibration_comparison(
     value = _gap(reliability(*sides[0]), reliability(*sides[1]))
     text = f"the reliability curves differ by {value:.4f} (mean squared gap)"
     if short < COMPARE_ROWS:
-        case = skipped("curves", f"only {short} labelled rows on one side; {COMPARE_ROWS} are needed")
+        case = skipped(
+            "curves", f"only {short} labelled rows on one side; {COMPARE_ROWS} are needed"
+        )
         case.case.value = value
         return [case]
     confidence = np.concatenate([sides[0][0], sides[1][0]])

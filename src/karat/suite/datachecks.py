@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -119,7 +120,7 @@ def duplicate_rows(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
     share = len(again) / max(other.n, 1)
     text = f"{len(again)} of {other.n} rows repeat an earlier one"
     rows = np.array(again, dtype=np.int64)
-    sizes = {"n_ref": ref.n, "n_eval": other.n}
+    sizes: dict[str, Any] = {"n_ref": ref.n, "n_eval": other.n}
     return [judged(limit, "inputs", share, "share of rows", text, side=other, rows=rows, **sizes)]
 
 
@@ -131,7 +132,7 @@ def ref_eval_overlap(ref: Observed, other: Observed, limit: Limit) -> list[Found
     rows = np.array([i for i, text in enumerate(other.inputs) if text in known], dtype=np.int64)
     share = len(rows) / max(other.n, 1)
     text = f"{len(rows)} of {other.n} evaluation inputs also stand in reference"
-    sizes = {"n_ref": ref.n, "n_eval": other.n}
+    sizes: dict[str, Any] = {"n_ref": ref.n, "n_eval": other.n}
     return [judged(limit, "inputs", share, "share of rows", text, side=other, rows=rows, **sizes)]
 
 
@@ -213,9 +214,7 @@ def unseen_labels(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
         f": {', '.join(new[:8])}" if new else ""
     )
     index = np.array(rows, dtype=np.int64)
-    return [
-        judged(limit, "labels", float(len(new)), "classes", text, side=other, rows=index)
-    ]
+    return [judged(limit, "labels", float(len(new)), "classes", text, side=other, rows=index)]
 
 
 def _labels_of(side: Observed) -> dict[str, list[int]] | None:

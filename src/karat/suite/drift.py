@@ -6,16 +6,17 @@ exact test of the statistic where there is one.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from karat.model.pairs import FloatArray, IntArray
 from karat.model.seen import Boxes, Spans
-from karat.suite import distance
 from karat.model.suite import Plot
+from karat.stats.weights import stream
+from karat.suite import distance
 from karat.suite.judge import ALPHA, MIN_ROWS, Found, bars, correct_family, judged, skipped
 from karat.suite.limits import Limit
 from karat.suite.observed import Observed, shared_codes
@@ -24,6 +25,7 @@ from karat.suite.permute import Ragged, energy_test, rows_test
 TOP = 200
 LEAST = 5
 FEW_ROWS = 200
+MOST_TEXTS = 50_000
 FINE = 200
 
 
@@ -317,15 +319,15 @@ def unigram_drift(ref: Observed, other: Observed, limit: Limit, seed: int) -> li
 def bigram_drift(ref: Observed, other: Observed, limit: Limit, seed: int) -> list[Found]:
     """Pairs of words that follow each other."""
 
-    def pairs(side: Observed, key: str) -> list[list[str]]:
-        return [[" ".join(pair) for pair in pairwise(row)] for row in side.words.get(key, [])]
+    def pairs(words: list[str]) -> list[str]:
+        return [" ".join(pair) for pair in pairwise(words)]
 
-    return _pieces(ref, other, limit, seed, pairs)
+    return _pieces(ref, other, limit, seed, lambda side, key: side.words.get(key, []), pairs)
 
 
 def character_drift(ref: Observed, other: Observed, limit: Limit, seed: int) -> list[Found]:
     """The characters of the texts."""
-    return _pieces(ref, other, limit, seed, lambda side, key: list(map(list, side.texts.get(key, ()))))
+    return _pieces(ref, other, limit, seed, lambda side, key: side.texts.get(key, ()), list)
 
 
 def _pieces(
@@ -333,16 +335,21 @@ def _pieces(
     other: Observed,
     limit: Limit,
     seed: int,
-    cut: Callable[[Observed, str], list[list[str]]],
+    rows_of: Callable[[Observed, str], Sequence[Any]],
+    cut: Callable[[Any], Sequence[str]] = lambda row: row,
 ) -> list[Found]:
-    """Divergence of the pieces of each text field, beyond what shuffled rows show."""
+    """Divergence of the pieces of each text field, beyond what shuffled rows show.
+
+    Of more than 50,000 rows a side that many are drawn: shares are then known to a thousandth.
+    """
     found = []
     for key in other.texts:
         short = _enough(ref.n, other.n)
         if short:
             found.append(skipped(key, short))
             continue
-        (a, b), names = shared_codes([cut(ref, key), cut(other, key)])
+        some = [_some(rows_of(side, key), f"{limit.name}/{key}", seed) for side in (ref, other)]
+        (a, b), names = shared_codes([list(map(cut, rows)) for rows in some])
         if not names or not len(a.row) or not len(b.row):
             found.append(skipped(key, "a side has no text"))
             continue
@@ -369,6 +376,14 @@ def _pieces(
             )
         )
     return found
+
+
+def _some(rows: Sequence[Any], purpose: str, seed: int) -> Sequence[Any]:
+    """The rows, or a draw of them where they are very many."""
+    if len(rows) <= MOST_TEXTS:
+        return rows
+    chosen = stream(seed, f"{purpose}/texts").choice(len(rows), MOST_TEXTS, replace=False)
+    return [rows[i] for i in np.sort(chosen).tolist()]
 
 
 def _frequent(a: Ragged, b: Ragged, names: list[str]) -> tuple[tuple[Ragged, Ragged], list[str]]:
@@ -424,7 +439,12 @@ def _types(
     names = sorted({*a.type, *b.type})
     code_of = {name: i for i, name in enumerate(names)}
     sides = [
-        Ragged(side.n, spans.row, np.array([code_of[t] for t in spans.type], dtype=np.int64), len(names))
+        Ragged(
+            side.n,
+            spans.row,
+            np.array([code_of[t] for t in spans.type], dtype=np.int64),
+            len(names),
+        )
         for side, spans in ((ref, a), (other, b))
     ]
     return [_ragged(sides, names, subject, limit, seed)]
@@ -531,7 +551,9 @@ def box_area_drift(ref: Observed, other: Observed, limit: Limit, seed: int) -> l
     return _areas(ref, other, ref.boxes, other.boxes, "area of labelled boxes", limit, seed)
 
 
-def predicted_box_area_drift(ref: Observed, other: Observed, limit: Limit, seed: int) -> list[Found]:
+def predicted_box_area_drift(
+    ref: Observed, other: Observed, limit: Limit, seed: int
+) -> list[Found]:
     """The area of predicted boxes."""
     boxes = ref.predicted_boxes, other.predicted_boxes
     return _areas(ref, other, *boxes, "area of predicted boxes", limit, seed)

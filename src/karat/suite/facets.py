@@ -86,7 +86,5 @@ def _words(side: Observed, key: str) -> FloatArray:
 def _overlap(side: Observed) -> FloatArray:
     """The share of the words of text_pair that text has too; missing where there are none."""
     both = zip(side.words["text"], side.words["text_pair"], strict=True)
-    found = (
-        len(set(pair) & set(text)) / len(set(pair)) if pair else np.nan for text, pair in both
-    )
+    found = (len(set(pair) & set(text)) / len(set(pair)) if pair else np.nan for text, pair in both)
     return np.fromiter(found, np.float64, side.n)

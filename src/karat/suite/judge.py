@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from karat.model.pairs import IntArray
 from karat.model.suite import Case, Plot, Status, Test, worst
 from karat.stats.multiple import benjamini_hochberg
 from karat.suite.limits import Limit
 from karat.suite.observed import Observed
+
+Counted = Sequence[float] | npt.NDArray[Any]
 
 ALPHA = 0.01
 """What a drift has to be less likely than by chance."""
@@ -82,18 +85,25 @@ def judged(
     case = Case(
         subject=subject,
         status=status,
-        value=value,
+        value=float(value) if np.isfinite(value) else None,
         statistic=statistic,
         warn=limit.warn,
         fail=limit.fail,
         text=text,
-        **more,
+        **{name: _plain(one) for name, one in more.items()},
     )
     index = np.zeros(0, dtype=np.int64) if rows is None else np.asarray(rows, dtype=np.int64)
     if side is not None:
         case.rows = side.rows(index[:SHOWN_ROWS])
         case.rows_total = len(index)
     return Found(case, side, index)
+
+
+def _plain(value: Any) -> Any:
+    """The value without NumPy's types."""
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def level(limit: Limit, value: float, floor: bool = False) -> Status:
@@ -123,11 +133,11 @@ def correct_family(found: Sequence[Found], limit: Limit, alpha: float = FAMILY) 
         case.status = level(limit, case.value) if q < alpha else "pass"
 
 
-def bars(labels: Sequence[str], ref: Sequence[float], other: Sequence[float], most: int = 20) -> Plot:
+def bars(labels: Sequence[str], ref: Counted, other: Counted, most: int = 20) -> Plot:
     """Two sides as shares; only the largest bars are drawn."""
     a, b = np.asarray(ref, dtype=float), np.asarray(other, dtype=float)
     a, b = a / max(a.sum(), 1e-300), b / max(b.sum(), 1e-300)
-    order = range(len(labels))
+    order = list(range(len(labels)))
     if len(labels) > most:
         order = sorted(np.argsort(-(a + b), kind="stable")[:most].tolist())
     return Plot(
@@ -141,6 +151,3 @@ def bars(labels: Sequence[str], ref: Sequence[float], other: Sequence[float], mo
 def percent(share: float) -> str:
     """A share in words."""
     return f"{100 * share:.1f} %"
-
-
-Settings = Mapping[str, Any]

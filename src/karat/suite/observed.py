@@ -110,7 +110,9 @@ class Observed:
 
     def rows(self, index: IntArray | Sequence[int]) -> list[Row]:
         """Places of rows in the file."""
-        return [Row(file=self.seen.file, line=self.seen.line_of(int(i)), index=int(i)) for i in index]
+        return [
+            Row(file=self.seen.file, line=self.seen.line_of(int(i)), index=int(i)) for i in index
+        ]
 
 
 def shared_codes(sides: Sequence[Sequence[Sequence[str]]]) -> tuple[list[Ragged], list[str]]:

@@ -21,8 +21,7 @@ from karat.suite.observed import Observed
 DRAWS = 2_000
 RELATIVE = ("log_loss",)
 JUDGED = frozenset(
-    "accuracy f1_macro log_loss brier f1_micro precision_micro recall_micro span_f1 f1 precision "
-    "recall AP AP50".split()
+    ["accuracy", "f1_macro", "log_loss", "brier", "f1_micro", "precision_micro", "recall_micro", "span_f1", "f1", "precision", "recall", "AP", "AP50"]
 )
 """The metrics that can fail a run; the others would only say the same again."""
 

@@ -83,9 +83,7 @@ def rows_test(
     sides = [_thinned(side, rng) for side in (ref, other)]
     draws = trials(sides[0].rows + sides[1].rows)
     seen = float(distance(sides[0].counts(), sides[1].counts()))
-    found = np.concatenate(
-        [distance(a, b) for a, b in _shuffled(sides[0], sides[1], draws, rng)]
-    )
+    found = np.concatenate([distance(a, b) for a, b in _shuffled(sides[0], sides[1], draws, rng)])
     return permuted(seen, found)
 
 
@@ -114,7 +112,9 @@ def _shuffled(
         yield left, whole - left
 
 
-def energy_test(ref: FloatArray, other: FloatArray, seed: int, purpose: str) -> tuple[float, Permuted]:
+def energy_test(
+    ref: FloatArray, other: FloatArray, seed: int, purpose: str
+) -> tuple[float, Permuted]:
     """(energy distance of two clouds of vectors, its permutation test).
 
     2 E|x - y| - E|x - x'| - E|y - y'|, means over all pairs. Distances are computed once; a
@@ -145,4 +145,4 @@ def _energy(apart: FloatArray, mine: FloatArray) -> float:
     to_mine = apart @ mine
     within, across = float(to_mine @ mine), float(to_mine @ other)
     beyond = float(apart.sum()) - within - 2 * across
-    return 2 * across / (n * m) - within / n**2 - beyond / m**2
+    return float(2 * across / (n * m) - within / n**2 - beyond / m**2)

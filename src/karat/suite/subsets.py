@@ -3,7 +3,7 @@
 Two ways to measure. Where things go right or wrong one by one (rows, mentions, boxes), Fisher's
 exact test of a subset against all others; where the score is an F1 of rows together, the contrast
 of the slices. A warning needs q < 0.05 within its family (one way to cut the data); a failure also
-within all subsets of the test, so that a run without any weak subset fails in at most 5 %.
+q < 0.005 within all subsets of the test: two such tests together then cry wolf in 1 % of the runs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from karat.model.metric import Metric
-from karat.model.pairs import FloatArray, IntArray
+from karat.model.pairs import Facet, FloatArray, IntArray
 from karat.model.seen import Trials
 from karat.model.suite import Plot
 from karat.stats import slices as cut
@@ -23,7 +23,7 @@ from karat.stats.intervals import Settings, estimate
 from karat.stats.multiple import benjamini_hochberg
 from karat.stats.quantiles import normal_p
 from karat.suite.facets import Cut, quantile_codes
-from karat.suite.judge import FAMILY, MIN_SUBSET, Found, judged, level
+from karat.suite.judge import ALPHA, FAMILY, MIN_SUBSET, Found, judged, level
 from karat.suite.limits import Limit
 from karat.suite.observed import Observed
 from karat.suite.performance import Scored
@@ -31,6 +31,9 @@ from karat.suite.performance import Scored
 Z = 1.959963984540054
 POWER = 2.8
 """So many standard errors an effect must have to be found four times out of five."""
+
+SURE = ALPHA / 2
+"""What the q over all subsets of a test must be below for a failure."""
 
 F1 = ("f1_micro", "f1")
 """The score of subsets of rows, where rows are not right or wrong as a whole."""
@@ -66,7 +69,7 @@ def _aligned(ref: Trials, other: Trials) -> tuple[Trials, Trials]:
     return sides[0], sides[1]
 
 
-def _of_rows(side: Observed, facet: cut.Facet) -> Trials:
+def _of_rows(side: Observed, facet: Facet) -> Trials:
     """Rows with a label as trials: right or wrong."""
     assert side.correct is not None
     rows = np.flatnonzero(side.seen.labelled)
@@ -89,7 +92,7 @@ class Tally:
         known = trials.code >= 0
         width = len(trials.levels)
         return cls(
-            np.bincount(trials.code[known], trials.hit[known], width),
+            np.bincount(trials.code[known], trials.hit[known], width).astype(np.float64),
             np.bincount(trials.code[known], minlength=width).astype(np.float64),
             float(trials.hit.sum()),
             float(len(trials.hit)),
@@ -180,13 +183,13 @@ def _metric(scored: Scored) -> Metric | None:
     return next((m for m in scored.metrics if len(m.names) == 1 and m.names[0] in F1), None)
 
 
-def _facet(one: cut.Facet, side: Observed) -> cut.Facet:
+def _facet(one: Facet, side: Observed) -> Facet:
     """The facet over the rows that are scored."""
     return one.take(np.flatnonzero(side.seen.labelled))
 
 
 def _contrasts(
-    facet: cut.Facet, scored: Scored, side: Observed
+    facet: Facet, scored: Scored, side: Observed
 ) -> Iterator[tuple[str, int, cut.Contrast, IntArray]]:
     """(level, rows, its F1 against the rest, the rows) for every level that can be judged."""
     metric = _metric(scored)
@@ -343,7 +346,7 @@ def _gated(found: Sequence[list[Found]], limit: Limit, alpha: float = FAMILY) ->
             if case.value is None or q is None or all_q is None:
                 continue
             case.status = level(limit, case.value) if q < alpha else "pass"
-            if case.status == "fail" and all_q >= alpha:
+            if case.status == "fail" and all_q >= SURE:
                 case.status = "warning"
             if case.status == "pass":
                 one.rows = one.rows[:0]

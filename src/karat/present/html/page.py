@@ -120,7 +120,7 @@ def part(report: Report, name: str, level: int, prefix: str, images: Path | None
 
 
 def _views(report: Report, heading: str, below: str) -> Safe:
-    """The task's own pictures and tables. A section of a new kind of report joins here."""
+    """The task's own pictures and tables."""
     views = [figure(curve, below) for curve in report.curves[:MOST_VIEWS]]
     views += [drawn(table, below) for table in report.tables[:MOST_VIEWS]]
     inside = joined(views)
@@ -182,6 +182,8 @@ def lean(value: Any) -> Any:
         }
     if isinstance(value, list):
         return [lean(one) for one in value]
+    if isinstance(value, dict):
+        return {key: lean(one) for key, one in value.items()}
     return value
 
 

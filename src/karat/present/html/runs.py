@@ -14,17 +14,27 @@ MOST_SHARED = 12
 
 
 def names_of(reports: Sequence[Report]) -> list[str]:
-    """A name for each run: its task, then its predictions where the task says too little."""
-    names = [report.title or report.task or report.kind for report in reports]
+    """A name for each run: its task, with what is different in its file where runs share a task."""
+    titles = [report.title or report.task or report.kind for report in reports]
+    files = [next((i.name for i in r.inputs if i.role != "gold"), "") for r in reports]
+    names = []
+    for at, title in enumerate(titles):
+        alike = [files[i] for i, other in enumerate(titles) if other == title]
+        short = _tail(files[at], alike) if len(alike) > 1 else ""
+        names.append(f"{title}: {short}" if short else title)
     if len(set(names)) == len(names):
         return names
-    files = [[i.name for i in r.inputs if i.role != "gold"] for r in reports]
-    full = [
-        f"{name}: {', '.join(own)}" if own else name for name, own in zip(names, files, strict=True)
-    ]
-    if len(set(full)) == len(full):
-        return full
-    return [f"{at}. {name}" for at, name in enumerate(full, 1)]
+    return [f"{at}. {name}" for at, name in enumerate(names, 1)]
+
+
+def _tail(path: str, all_paths: Sequence[str]) -> str:
+    """As many last parts of the path as tell it from the others."""
+    parts = path.split("/")
+    for n in range(1, len(parts)):
+        tail = parts[-n:]
+        if sum(other.split("/")[-n:] == tail for other in all_paths) == 1:
+            return "/".join(tail)
+    return parts[-1]
 
 
 def shared_section(reports: Sequence[Report], names: Sequence[str], heading: str) -> Safe:
@@ -49,8 +59,9 @@ def _shared(group: list[tuple[str, Report]], heading: str) -> Safe:
             score = report[name]
             value = value_of(score.scale, score.value, score.low, score.high)
             span = interval_of(score.scale, score.value, score.low, score.high)
+            label = run.replace(f"{report.title}: ", "", 1)
             rows.append(
-                [name, run, Cell(element("strong", value), score.value), span, score_bar(score)]
+                [name, label, Cell(element("strong", value), score.value), span, score_bar(score)]
             )
     columns = [
         Column("score"),

@@ -48,7 +48,9 @@ def _overview(tests: Sequence[Test]) -> Safe:
     columns = [Column("test"), Column("status"), Column("kind", extra=True), Column("worst case")]
     rows: list[list[Cell | Content]] = []
     for at, test in enumerate(tests):
-        told = test.reason or (f"{test.cases[0].subject}: {test.cases[0].text}" if test.cases else "")
+        told = test.reason or (
+            f"{test.cases[0].subject}: {test.cases[0].text}" if test.cases else ""
+        )
         small = element("small", breakable(test.name), class_="remark")
         rows.append(
             [

@@ -5,9 +5,7 @@ Nothing here needs NumPy. The kernel sees gold answers as the structs they were 
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,18 +41,6 @@ class Asked:
     def scored(self) -> Asked:
         """The same without what only scoring needs: most of the memory."""
         return replace(self, questions=[], golds=[])
-
-
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """No garbage collection inside: millions of small objects are made, and none is garbage."""
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
 
 
 def asked(dataset: Any, reading: Reading, version: str) -> Asked | None:

@@ -37,11 +37,6 @@ AnswerPairs = Pairs[Gold, Scores]
 
 def read(card: Card, request: Request, problems: Problems) -> AnswerPairs | None:
     """The pairs of a request, None where there is nothing sound to score."""
-    with files.without_collector():
-        return _read(card, request, problems)
-
-
-def _read(card: Card, request: Request, problems: Problems) -> AnswerPairs | None:
     options = request.options
     choices = files.Choices(
         version="1.1" if card.name == "squad1" else "2.0",

@@ -120,12 +120,12 @@ def _trials(pairs: DetectionPairs, request: Request) -> tuple[Trials, ...]:
     truths = scene.truths
     return (
         *_by_kind(
-            "label", "recall", names, truths.category[plain], truths.area[plain], hit[plain],
+            "label", "recall", names, truths.category[plain].astype(np.int64), truths.area[plain], hit[plain],
             scene.records[truths.image[plain]],
         ),
         *_by_kind(
-            "prediction", "precision", names, found.category[kept], found.area[kept],
-            became.truth[kept] >= 0, scene.records[found.image[kept]],
+            "prediction", "precision", names, found.category[kept].astype(np.int64), found.area[kept],
+            np.asarray(became.truth[kept] >= 0), scene.records[found.image[kept]],
         ),
     )  # fmt: skip
 
@@ -139,9 +139,8 @@ def _by_kind(
     hit: BoolArray,
     row: IntArray,
 ) -> tuple[Trials, Trials]:
-    code = category.astype(np.int64)
-    none = np.zeros(len(code), dtype=np.int64)
+    none = np.zeros(len(category), dtype=np.int64)
     return (
-        Trials(f"class of {what}", metric, names, code, hit, row),
+        Trials(f"class of {what}", metric, names, category, hit, row),
         Trials(f"area of {what}", metric, (), none, hit, row, value=np.asarray(area)),
     )

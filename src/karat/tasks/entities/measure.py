@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from karat.model.evidence import Counts, Evidence, Layout, Table
 from karat.model.pairs import CodeArray, IntArray
@@ -46,17 +47,34 @@ class Tallies:
         counts = np.bincount(key, minlength=self.rows * width)
         self._dense[:, span] = counts.reshape(self.rows, width)
 
-    def table(self) -> Table:
-        """What was counted."""
-        width = self.layout.width
+    def evidence(self, name: str, pairs: EntityPairs) -> Counts:
+        """What was counted, as evidence."""
+        codes: CodeArray | None = None
         if self._dense is not None:
-            flat = self._dense.ravel()
-            place = np.flatnonzero(flat)
-            count = flat[place].astype(np.int64)
+            matrix, codes = distinct_rows(self._dense)
+            table = Table.dense(self.layout, matrix.astype(np.float64))
         else:
             place, count = np.unique(np.concatenate(self._keys), return_counts=True)
-        row, cell = place // width, place % width
-        return Table(self.rows, self.layout, row, cell, count.astype(np.float64))
+            row, cell = np.divmod(place, self.layout.width)
+            table = Table(self.rows, self.layout, row, cell, count.astype(np.float64))
+        return Counts(name, table, codes, pairs.cluster, pairs.weights)
+
+
+def distinct_rows(matrix: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], CodeArray | None]:
+    """The distinct rows of a matrix of whole numbers, and which of them each row is.
+
+    Most documents hold few spans, so there are few distinct rows. They are told apart by a sum
+    with odd factors; should two rows ever share one, all rows come back, without codes.
+    """
+    odd = np.random.Generator(np.random.PCG64(0)).integers(1 << 62, size=matrix.shape[1]) * 2 + 1
+    keys = np.zeros(len(matrix), dtype=np.int64)
+    for column, factor in zip(matrix.T, odd, strict=True):
+        keys += column * factor
+    _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
+    found = matrix[first]
+    if any((column != own[codes]).any() for column, own in zip(matrix.T, found.T, strict=True)):
+        return matrix, None
+    return found, codes.astype(np.int32)
 
 
 def measure(pairs: EntityPairs, options: Mapping[str, Any]) -> list[Evidence]:
@@ -97,7 +115,7 @@ def _spans(pairs: EntityPairs, level: str) -> Counts:
             tallies.add(name, doc)
             tallies.add(f"type_{name}", doc, spans.kind[which])
     _count_bare(tallies, gold, pred, found)
-    return Counts("spans", tallies.table(), None, pairs.cluster, pairs.weights)
+    return tallies.evidence("spans", pairs)
 
 
 def _count_bare(tallies: Tallies, gold: Spans, pred: Spans, typed: Match) -> None:
@@ -124,4 +142,4 @@ def _semeval(pairs: EntityPairs, least: float) -> Counts:
             tallies.add(f"{schema}_{part}", marks.doc[marks.part == code])
             own = marks.own_part == code
             tallies.add(f"type_{schema}_{part}", marks.own_doc[own], marks.own_kind[own])
-    return Counts("semeval", tallies.table(), None, pairs.cluster, pairs.weights)
+    return tallies.evidence("semeval", pairs)

@@ -110,7 +110,10 @@ def _sums(evidence: Evidence) -> Mapping[str, FloatArray]:
     assert isinstance(evidence, Counts)
     table = evidence.table
     assert not hasattr(table, "matrix")
-    sums = np.bincount(table.cell, table.value, table.layout.width).astype(np.float64)
+    value = table.value
+    if evidence.codes is not None:
+        value = value * np.bincount(evidence.codes, minlength=table.rows)[table.row]
+    sums = np.bincount(table.cell, value, table.layout.width).astype(np.float64)
     return {name: sums[table.layout.span(name)] for name in table.layout.groups}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -309,7 +310,9 @@ def _selected(
         facets[by] = parts[0] if len(parts) == 1 else crossed(by, parts)
     cluster = column(request.cluster).facet(bins=False) if request.cluster else pairs.cluster
     weights = column(request.weights).numbers() if request.weights else None
-    if request.weights and (weights is None or not (weights >= 0).all() or not weights.sum() > 0):
+    if request.weights and not (
+        weights is not None and (weights >= 0).all() and 0 < weights.sum() < math.inf
+    ):
         text = "every record needs a weight that is a number and not negative; not all may be 0"
         problems.add("weight-value", text, file=pairs.gold.sheets[0].file, key=request.weights)
     if problems.errors:
