@@ -1,5 +1,6 @@
-"""How often stress tests cry wolf, and how often they miss: seeded pairs with nothing changed, and
-pairs with one planted change.
+"""How often stress tests cry wolf, and how often they miss.
+
+Seeded pairs with nothing changed, and pairs with one planted change.
 
     python benchmarks/stress_calibration.py --pairs 500 --planted 100
 """
@@ -16,6 +17,7 @@ import numpy as np
 
 import karat
 from karat.model.report import Report
+from karat.present.suite import tests_of
 
 CLASSES = 4
 ACCURACY = 0.85
@@ -85,7 +87,7 @@ def quiet(n: int, pairs: int, start: int) -> str:
     """A line of the table: runs without any change."""
     failed, warned, which = 0, 0, Counter[str]()
     for seed in range(start, start + pairs):
-        tests = [test for test in run(n, seed).tests if test.category in LOUD]
+        tests = [test for test in tests_of(run(n, seed)) if test.category in LOUD]
         failed += any(test.status == "fail" for test in tests)
         warned += any(test.status in ("fail", "warning") for test in tests)
         which.update(test.name for test in tests if test.status in ("fail", "warning"))
@@ -101,6 +103,7 @@ def quiet(n: int, pairs: int, start: int) -> str:
 def with_psi(wanted: float) -> np.ndarray:
     """Shares of the classes that are that far from even ones."""
     low, high = 0.25, 0.99
+    shares = np.full(CLASSES, 0.25)
     for _ in range(60):
         middle = (low + high) / 2
         shares = np.array([middle, *[(1 - middle) / 3] * 3])
@@ -123,7 +126,7 @@ def planted(name: str, n: int, pairs: int) -> str:
     status = Counter[str]()
     for seed in range(10_000, 10_000 + pairs):
         report = run(n, seed, **change)
-        (test,) = [test for test in report.tests if test.name == test_name]
+        (test,) = [test for test in tests_of(report) if test.name == test_name]
         status[test.status] += 1
     found = (status["warning"] + status["fail"]) / pairs
     return (

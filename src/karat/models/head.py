@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-_CHUNK = {"cpu": 1 << 22, "cuda": 1 << 28}
+_CHUNK = {"cpu": 1 << 23, "cuda": 1 << 28}
 """Logits at once: what stays in the cache of a processor, what is little on an accelerator."""
 _ALIKE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 0.1}
 

@@ -88,10 +88,10 @@ def _read(card: Card, request: Request, rows: int) -> _Raw:
     for batch in Records(source, schema, Problems(), pass_over):
         for i, column in enumerate(columns):
             attribute = f"f{i}"
-            column += [getattr(row, attribute) for row in batch.rows]
+            column.extend(getattr(row, attribute) for row in batch.rows)
         _take_meta(out.meta, [getattr(row, META) for row in batch.rows], batch.first)
-    for column in out.meta.values():
-        column += [None] * (rows - len(column))
+    for values in out.meta.values():
+        values.extend([None] * (rows - len(values)))
     out.texts = {
         key: [t or "" for t in column] for key, column in zip(texts, columns, strict=False)
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -118,7 +118,7 @@ def stress(
 ) -> Stressed:
     """The stress run of a config. Raises DataError with all problems of its inputs."""
     problems = problems or Problems()
-    began, started = time.perf_counter(), datetime.datetime.now(datetime.UTC)
+    began, started = time.perf_counter(), dt.datetime.now(dt.UTC)
     card = config.card
     requests: dict[str, Request] = {
         side: replace(request, options=settings.options) for side, request in config.requests()

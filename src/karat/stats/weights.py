@@ -13,10 +13,13 @@ import numpy as np
 
 from karat.model.pairs import IntArray
 
+Stream = np.random.Generator
+"""Where the random numbers of one purpose come from."""
+
 _BLOCK = 1 << 21
 
 
-def stream(seed: int, purpose: str) -> np.random.Generator:
+def stream(seed: int, purpose: str) -> Stream:
     """The random generator of one purpose: independent of those of all other purposes."""
     key = hashlib.blake2b(f"{seed}/{purpose}".encode(), digest_size=16).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(key, "little")))
@@ -55,7 +58,7 @@ def swaps(count: IntArray, draws: int, seed: int, purpose: str) -> Iterator[IntA
             yield rng.binomial(count, 0.5, size=(size, len(count)))
 
 
-def _drawn_one_by_one(rng: np.random.Generator, units: int, size: int) -> IntArray:
+def _drawn_one_by_one(rng: Stream, units: int, size: int) -> IntArray:
     """(size, units): how often each of the units came up in `units` draws."""
     out = np.empty((size, units), dtype=np.int64)
     for row in out:

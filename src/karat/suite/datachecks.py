@@ -1,4 +1,4 @@
-"""Checks of the data itself: content, repeats, labels, metadata, vectors, spans and boxes.
+"""Checks of the data itself: content, repeats, labels, spans and boxes.
 
 Each is a function from (reference, evaluation, limit) to cases; an empty list means that the data
 has nothing to look at.
@@ -12,15 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from karat.model.pairs import FloatArray, IntArray
+from karat.model.pairs import IntArray
 from karat.model.seen import Boxes, Spans
-from karat.suite import distance
-from karat.suite.judge import ALPHA, MIN_ROWS, Found, judged, percent, skipped
+from karat.suite.judge import ALPHA, Found, judged, percent, skipped
 from karat.suite.limits import Limit
 from karat.suite.observed import Observed
-
-RARE = 0.005
-"""A value is rare where its share is under 0.5 % of an even share."""
 
 NEAR_DUPLICATE = 0.95
 TINY_AREA = 1e-4
@@ -147,7 +143,7 @@ def label_flips(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
     mine = zip(other.inputs, other.labels.tolist(), strict=True)
     rows = [i for i, (t, y) in enumerate(mine) if y >= 0 and t in labels and y not in labels[t]]
     text = f"{len(rows)} of {other.n} rows have another label than the same input in reference"
-    return [_share(limit, "labels", rows, ref, other, text)]
+    return [share_case(limit, "labels", rows, ref, other, text)]
 
 
 def conflicting_labels(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
@@ -170,7 +166,7 @@ def conflicting_labels(ref: Observed, other: Observed, limit: Limit) -> list[Fou
     return found
 
 
-def _share(
+def share_case(
     limit: Limit, subject: str, rows: Sequence[int], ref: Observed, other: Observed, text: str
 ) -> Found:
     """A case on the share of evaluation rows concerned, with a level of 0 to be passed."""
@@ -238,130 +234,14 @@ def _class_name(side: Observed, label: int) -> str:
     return side.classes[label] if label < len(side.classes) else str(label)
 
 
-def metadata_unseen_value(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
-    """Values of categorical metadata that reference never had.
-
-    The share of values seen once in reference is how often a new one is to be expected.
-    """
-    found = []
-    for name, values in other.categorical.items():
-        known = Counter(v for v in ref.categorical.get(name, ()) if v is not None)
-        usual = sum(count == 1 for count in known.values()) / max(sum(known.values()), 1)
-        rows = [i for i, v in enumerate(values) if v is not None and v not in known]
-        new = ", ".join(sorted({str(values[i]) for i in rows})[:8])
-        text = f"{len(rows)} of {other.n} rows have a {name} that reference lacks"
-        case = _share(limit, name, rows, ref, other, text + (f": {new}" if new else ""))
-        _believe(case, len(rows), other.n, usual)
-        found.append(case)
-    return found
-
-
-def metadata_rare_value(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
-    """Values that reference has, but hardly ever, and evaluation more often."""
-    found = []
-    for name, values in other.categorical.items():
-        counts = Counter(v for v in ref.categorical.get(name, ()) if v is not None)
-        total = sum(counts.values())
-        if not total:
-            continue
-        line = RARE * total / len(counts)
-        rare = {value for value, count in counts.items() if count < line}
-        rows = [i for i, v in enumerate(values) if v in rare]
-        usual = sum(counts[v] for v in rare) / total
-        case = _share(limit, name, rows, ref, other, f"{len(rows)} rows have a rare {name}")
-        case.case.p = more_than(len(rows), max(other.n, 1), usual)
-        if case.case.p >= ALPHA and case.case.status != "skip":
-            case.case.status = "pass"
-        found.append(case)
-    return found
-
-
-def metadata_null(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
-    """Metadata that is missing more often than in reference."""
-    found = []
-    for name in (*other.numeric, *other.categorical):
-        gaps = [_gaps(side, name) for side in (ref, other)]
-        usual = len(gaps[0]) / max(ref.n, 1)
-        text = f"{len(gaps[1])} of {other.n} rows lack {name}; in reference {percent(usual)} do"
-        case = _share(limit, name, gaps[1].tolist(), ref, other, text)
-        _believe(case, len(gaps[1]), other.n, usual)
-        found.append(case)
-    return found
-
-
-def _gaps(side: Observed, name: str) -> IntArray:
-    if name in side.numeric:
-        return np.flatnonzero(np.isnan(side.numeric[name]))
-    values = side.categorical.get(name, ())
-    return np.array([i for i, value in enumerate(values) if value is None], dtype=np.int64)
-
-
-def _believe(found: Found, hits: int, n: int, usual: float) -> None:
+def believe(found: Found, hits: int, n: int, usual: float) -> None:
     """Take a warning back where reference's own rate makes it likely."""
     found.case.p = more_than(hits, max(n, 1), usual)
     if found.case.p >= ALPHA:
         found.case.status = "pass"
 
 
-def metadata_out_of_range(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
-    """Numbers below the smallest or above the largest of reference.
-
-    With n reference rows the next one falls outside with probability 2 / (n + 1), so a few do.
-    """
-    found = []
-    for name, values in other.numeric.items():
-        known = _finite(ref.numeric.get(name))
-        if len(known) < MIN_ROWS:
-            found.append(skipped(name, f"reference has {len(known)} values of {name}"))
-            continue
-        low, high = float(known.min()), float(known.max())
-        rows = np.flatnonzero((values < low) | (values > high))
-        text = f"{len(rows)} of {other.n} rows have {name} outside {low:g} to {high:g}"
-        case = _share(limit, name, rows.tolist(), ref, other, text)
-        _believe(case, len(rows), other.n, 2 / (len(known) + 1))
-        found.append(case)
-    return found
-
-
-def metadata_outlier(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
-    """Numbers more than three interquartile ranges beyond reference's quartiles."""
-    found = []
-    for name, values in other.numeric.items():
-        known = _finite(ref.numeric.get(name))
-        if len(known) < MIN_ROWS:
-            found.append(skipped(name, f"reference has {len(known)} values of {name}"))
-            continue
-        low, high = distance.fence(known)
-        rows = np.flatnonzero((values < low) | (values > high))
-        usual = float(((known < low) | (known > high)).mean())
-        text = f"{len(rows)} of {other.n} rows have {name} outside {low:g} to {high:g}"
-        case = _share(limit, name, rows.tolist(), ref, other, text)
-        _believe(case, len(rows), other.n, max(usual, 1 / (len(known) + 1)))
-        found.append(case)
-    return found
-
-
-def _finite(values: FloatArray | None) -> FloatArray:
-    return np.zeros(0) if values is None else values[np.isfinite(values)]
-
-
-def embedding_outliers(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
-    """Vectors farther out than 99.5 % of reference, by Mahalanobis distance."""
-    found = []
-    for name, vectors in other.embeddings.items():
-        known = ref.embeddings.get(name)
-        if known is None or len(known) < MIN_ROWS:
-            found.append(skipped(name, "reference has too few vectors"))
-            continue
-        rows = distance.beyond(vectors, distance.cloud(known))
-        text = f"{len(rows)} of {other.n} vectors of {name} lie beyond 99.5 % of reference"
-        case = _share(limit, name, rows.tolist(), ref, other, text)
-        _believe(case, len(rows), other.n, 0.005)
-        found.append(case)
-    return found
-
-
-def span_quality(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+def span_quality(other: Observed, limit: Limit) -> list[Found]:
     """Mentions that repeat or overlap another one, or begin or end in white space."""
     found = []
     for spans, what in ((other.spans, "labels"), (other.predicted_spans, "predictions")):
@@ -398,7 +278,7 @@ def _odd_spans(spans: Spans, side: Observed) -> set[int]:
     return odd
 
 
-def box_quality(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
+def box_quality(other: Observed, limit: Limit) -> list[Found]:
     """Boxes that repeat another one, are tiny, or touch the border after clipping."""
     found = []
     for boxes, what in ((other.boxes, "labels"), (other.predicted_boxes, "predictions")):

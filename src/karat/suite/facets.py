@@ -1,9 +1,10 @@
-"""Ways to cut the rows into subsets, the same on both sides: metadata, length, overlap, entities."""
+"""Ways to cut the rows into subsets: metadata, length, overlap; the same on both sides."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -60,7 +61,7 @@ def quantile_codes(
     ]
     if not len(edges):
         return codes, ("all",)
-    inner = [f"over {a:.4g} to {b:.4g}" for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    inner = [f"over {a:.4g} to {b:.4g}" for a, b in pairwise(edges)]
     return codes, (f"up to {edges[0]:.4g}", *inner, f"over {edges[-1]:.4g}")
 
 

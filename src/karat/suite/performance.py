@@ -21,7 +21,10 @@ from karat.suite.observed import Observed
 DRAWS = 2_000
 RELATIVE = ("log_loss",)
 JUDGED = frozenset(
-    ["accuracy", "f1_macro", "log_loss", "brier", "f1_micro", "precision_micro", "recall_micro", "span_f1", "f1", "precision", "recall", "AP", "AP50"]
+    {
+        *("accuracy", "f1_macro", "log_loss", "brier", "f1_micro", "precision_micro"),
+        *("recall_micro", "span_f1", "f1", "precision", "recall", "AP", "AP50"),
+    }
 )
 """The metrics that can fail a run; the others would only say the same again."""
 
@@ -150,7 +153,8 @@ def average_confidence(ref: Observed, other: Observed, limit: Limit, seed: int) 
     change = float(other.confidence.mean() - ref.confidence.mean())
     draws = _means(other.confidence, seed, "eval") - _means(ref.confidence, seed, "ref")
     low, high = (float(x) for x in np.quantile(draws, [0.025, 0.975]))
-    text = f"mean confidence {ref.confidence.mean():.3f} in reference, {other.confidence.mean():.3f} now"
+    before, now = float(ref.confidence.mean()), float(other.confidence.mean())
+    text = f"mean confidence {before:.3f} in reference, {now:.3f} now"
     return [
         judged(
             limit,

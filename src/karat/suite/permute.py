@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from karat.model.pairs import FloatArray, IntArray
-from karat.stats.weights import stream
+from karat.stats.weights import Stream, stream
 
 SMALL, MANY, FEW = 2_000, 999, 199
 MOST_ROWS = 5_000
@@ -87,14 +87,14 @@ def rows_test(
     return permuted(seen, found)
 
 
-def _thinned(side: Ragged, rng: np.random.Generator) -> Ragged:
+def _thinned(side: Ragged, rng: Stream) -> Ragged:
     if side.rows <= MOST_ROWS:
         return side
     return side.take(np.sort(rng.choice(side.rows, MOST_ROWS, replace=False)))
 
 
 def _shuffled(
-    ref: Ragged, other: Ragged, draws: int, rng: np.random.Generator
+    ref: Ragged, other: Ragged, draws: int, rng: Stream
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """Blocks of (draws, codes) counts of both sides under random splits of all rows."""
     rows = ref.rows + other.rows

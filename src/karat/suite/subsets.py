@@ -209,8 +209,11 @@ def _weaker_slices(one: Cut, scored: Scored, side: Observed, limit: Limit) -> li
     """One family: F1 of each level against the rest, one-sided."""
     out = []
     for name, n, score, rows in _contrasts(one.other, scored, side):
-        assert score.difference is not None and score.p is not None
-        assert score.estimate.value is not None and score.low is not None and score.high is not None
+        assert score.difference is not None
+        assert score.p is not None
+        assert score.estimate.value is not None
+        assert score.low is not None
+        assert score.high is not None
         value, mine = -score.difference, score.estimate.value
         p = score.p / 2 if value > 0 else 1 - score.p / 2
         se = (score.high - score.low) / (2 * Z)
@@ -271,7 +274,8 @@ def _lost_slices(
     limit: Limit,
 ) -> list[Found]:  # fmt: skip
     """The same by F1, whose share of the whole is that of its rows."""
-    assert sides[0] is not None and sides[1] is not None
+    assert sides[0] is not None
+    assert sides[1] is not None
     before = {name: (n, s) for name, n, s, _ in _contrasts(one.ref, sides[0], seen[0])}
     overall = [_overall(side) for side in (sides[0], sides[1])]
     out = []
@@ -281,11 +285,14 @@ def _lost_slices(
         old_n, old = before[name]
         variance = 0.0
         for count, found, side in ((old_n, old, seen[0]), (n, score, seen[1])):
-            assert found.low is not None and found.high is not None
+            assert found.low is not None
+            assert found.high is not None
             se = (found.high - found.low) / (2 * Z)
             variance += ((1 - count / max(int(side.seen.labelled.sum()), 1)) * se) ** 2
-        assert score.estimate.value is not None and old.estimate.value is not None
-        assert overall[0] is not None and overall[1] is not None
+        assert score.estimate.value is not None
+        assert old.estimate.value is not None
+        assert overall[0] is not None
+        assert overall[1] is not None
         changes = [score.estimate.value - old.estimate.value, overall[1] - overall[0]]
         value = changes[1] - changes[0]
         label = f"{one.name} = {name}"

@@ -102,7 +102,7 @@ def _boxes(
     placed = corners[:, [0, 2, 1, 3]]
     if len(corners) and float(np.abs(corners).max()) > 2:
         size = np.stack([data.width, data.height], axis=1)[row]
-        known = (size > 0).all(axis=1)
+        known = np.asarray((size > 0).all(axis=1), dtype=bool)
         placed = np.where(known[:, None], placed / np.tile(np.maximum(size, 1), 2), placed)
     return Boxes(row, label.astype(np.int64), placed, score)
 
@@ -113,21 +113,18 @@ def _trials(pairs: DetectionPairs, request: Request) -> tuple[Trials, ...]:
     became = measure.outcome(pairs, measure.evaluated(pairs))
     kept = became.counted[found.score[became.counted] >= measure.cut_of(request.options)]
     hits = kept[became.truth[kept] >= 0]
-    hit = np.zeros(scene.truths.n, dtype=bool)
+    truths, names = scene.truths, scene.class_names
+    hit = np.zeros(truths.n, dtype=bool)
     hit[became.truth[hits]] = True
-    plain = np.flatnonzero(~scene.truths.crowd)
-    names = scene.class_names
-    truths = scene.truths
+    plain = np.flatnonzero(~truths.crowd)
+    right = np.asarray(became.truth[kept] >= 0)
+    there, here = scene.records[truths.image[plain]], scene.records[found.image[kept]]
+    category, seen = truths.category[plain].astype(np.int64), found.category[kept].astype(np.int64)
+    area, own = truths.area[plain], found.area[kept]
     return (
-        *_by_kind(
-            "label", "recall", names, truths.category[plain].astype(np.int64), truths.area[plain], hit[plain],
-            scene.records[truths.image[plain]],
-        ),
-        *_by_kind(
-            "prediction", "precision", names, found.category[kept].astype(np.int64), found.area[kept],
-            np.asarray(became.truth[kept] >= 0), scene.records[found.image[kept]],
-        ),
-    )  # fmt: skip
+        *_by_kind("label", "recall", names, category, area, hit[plain], there),
+        *_by_kind("prediction", "precision", names, seen, own, right, here),
+    )
 
 
 def _by_kind(

@@ -31,7 +31,8 @@ class Tallies:
         # Half the memory where no document has so many spans that a count could overflow.
         kind = np.uint16 if most < 1 << 15 else np.int64
         small = rows * layout.width <= _DENSE
-        self._dense = np.zeros((rows, layout.width), dtype=kind) if small else None
+        # A row a cell: marks come cell by cell, and so do the looks at them.
+        self._dense = np.zeros((layout.width, rows), dtype=kind) if small else None
         self._keys: list[IntArray] = []
 
     def add(self, group: str, doc: IntArray, kind: CodeArray | None = None) -> None:
@@ -43,16 +44,16 @@ class Tallies:
         if self._dense is None:
             self._keys.append(doc * self.layout.width + span.start + (0 if kind is None else kind))
             return
-        key = doc if kind is None else doc * width + kind
+        key = doc if kind is None else kind * np.int64(self.rows) + doc
         counts = np.bincount(key, minlength=self.rows * width)
-        self._dense[:, span] = counts.reshape(self.rows, width)
+        self._dense[span] = counts.reshape(width, self.rows)
 
     def evidence(self, name: str, pairs: EntityPairs) -> Counts:
         """What was counted, as evidence."""
         codes: CodeArray | None = None
         if self._dense is not None:
-            matrix, codes = distinct_rows(self._dense)
-            table = Table.dense(self.layout, matrix.astype(np.float64))
+            matrix, codes = distinct_columns(self._dense)
+            table = Table.dense(self.layout, matrix.T.astype(np.float64))
         else:
             place, count = np.unique(np.concatenate(self._keys), return_counts=True)
             row, cell = np.divmod(place, self.layout.width)
@@ -60,19 +61,19 @@ class Tallies:
         return Counts(name, table, codes, pairs.cluster, pairs.weights)
 
 
-def distinct_rows(matrix: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], CodeArray | None]:
-    """The distinct rows of a matrix of whole numbers, and which of them each row is.
+def distinct_columns(matrix: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], CodeArray | None]:
+    """The distinct columns of a matrix of whole numbers, and which of them each column is.
 
-    Most documents hold few spans, so there are few distinct rows. They are told apart by a sum
-    with odd factors; should two rows ever share one, all rows come back, without codes.
+    Most documents hold few spans, so few are distinct. They are told apart by a sum with odd
+    factors; should two of them ever share one, all columns come back, without codes.
     """
-    odd = np.random.Generator(np.random.PCG64(0)).integers(1 << 62, size=matrix.shape[1]) * 2 + 1
-    keys = np.zeros(len(matrix), dtype=np.int64)
-    for column, factor in zip(matrix.T, odd, strict=True):
-        keys += column * factor
+    factors = np.random.Generator(np.random.PCG64(0)).integers(1 << 62, size=len(matrix)) * 2 + 1
+    keys = np.zeros(matrix.shape[1], dtype=np.int64)
+    for row, factor in zip(matrix, factors, strict=True):
+        keys += row * factor
     _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
-    found = matrix[first]
-    if any((column != own[codes]).any() for column, own in zip(matrix.T, found.T, strict=True)):
+    found = matrix[:, first]
+    if any((row != own[codes]).any() for row, own in zip(matrix, found, strict=True)):
         return matrix, None
     return found, codes.astype(np.int32)
 
@@ -137,7 +138,7 @@ def _semeval(pairs: EntityPairs, least: float) -> Counts:
         groups |= {f"{schema}_{part}": 1 for part in PARTS}
         groups |= {f"type_{schema}_{part}": k for part in PARTS}
     tallies = Tallies(Layout(groups), pairs.n, gold, pred)
-    for schema, marks in semeval(gold, pred, least).items():
+    for schema, marks in semeval(gold, pred, least):
         for code, part in enumerate(PARTS):
             tallies.add(f"{schema}_{part}", marks.doc[marks.part == code])
             own = marks.own_part == code

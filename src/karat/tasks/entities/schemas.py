@@ -7,7 +7,7 @@ more than two is settled in columns; the tangles are few and are walked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -57,23 +57,23 @@ class _Contact:
         )
 
 
-def semeval(gold: Spans, pred: Spans, least: float = 1.0) -> dict[str, Marks]:
-    """Schema -> its marks. `least` is the smallest overlap that counts, in percent of gold."""
+def semeval(gold: Spans, pred: Spans, least: float = 1.0) -> Iterator[tuple[str, Marks]]:
+    """Each schema with its marks. `least` is the smallest overlap that counts, percent of gold."""
     contact = _contact(gold, pred, least)
     overall = _settle(contact, len(gold), len(pred))
     own = _settle(contact.take(contact.same_kind), len(gold), len(pred))
-    out: dict[str, Marks] = {}
+    del contact
     for schema in SCHEMAS:
         pred_part, gold_free = overall[schema]
         own_part, own_free = own[schema]
-        out[schema] = Marks(
+        marks = Marks(
             np.concatenate([pred.doc, gold.doc[gold_free]]),
             _with_missed(pred_part, gold_free),
             np.concatenate([pred.doc, gold.doc[own_free]]),
             _with_missed(own_part, own_free),
             np.concatenate([pred.kind, gold.kind[own_free]]),
         )
-    return out
+        yield schema, marks
 
 
 def _with_missed(part: CodeArray, free: BoolArray) -> CodeArray:
