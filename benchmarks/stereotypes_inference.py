@@ -15,6 +15,7 @@ import math
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,9 @@ def karat_way(
 ) -> tuple[float, float, dict[str, list[float | None]]]:
     """(seconds of the model, seconds of encoding, scores); loading is left out of both."""
     make(settings, section, "GPT2LM", examples[:2], cases)
-    before, _ = timed(settings.device, lambda: make(settings, section, "GPT2LM", examples[:2], cases))
+    before, _ = timed(
+        settings.device, lambda: make(settings, section, "GPT2LM", examples[:2], cases)
+    )
     whole, (path, identity, _) = timed(
         settings.device, lambda: make(settings, section, "GPT2LM", examples, cases)
     )
@@ -131,7 +134,9 @@ def main() -> None:
     chosen = {section: spread(examples, most) for section, examples in data.items()}
     with tempfile.TemporaryDirectory() as folder:
         size = random_model(given.folder, given.size, folder)
-        print(f"{given.size} model, vocabulary {size}, {most} examples, {given.device}, {given.dtype}")
+        print(
+            f"{given.size} model, vocabulary {size}, {most} examples, {given.device}, {given.dtype}"
+        )
         compare(Settings(folder, given.device, given.dtype), chosen, given.batches)
     if given.device == "cpu":
         print("processor seconds on one thread; only the ratios carry over to other machines")
@@ -148,12 +153,12 @@ def compare(settings: Settings, chosen: dict[str, list[Example]], batches: list[
         told = "d" if section == "intersentence" else ""
         print(f"{section:14} karat {seconds:8.2f} s (+ {encoding:.2f} s encoding)")
         for size in batches:
-            spent, expected = timed(settings.device, lambda w=way, b=size: w(chosen[section], b))  # type: ignore[misc]
-            print(f"{'':14} plain {spent:8.2f} s at batch {size}: {spent / seconds:.1f} times karat")
-            if section == "intersentence":
-                worst = max(
-                    abs(a / b - 1) for a, b in zip(found[told], expected, strict=True) if a
-                )
+            spent, expected = timed(settings.device, partial(way, chosen[section], size))
+            ratio = spent / seconds
+            print(f"{'':14} plain {spent:8.2f} s at batch {size}: {ratio:.1f} times karat")
+            if told:
+                pairs = zip(found[told], expected, strict=True)
+                worst = max(abs(a / b - 1) for a, b in pairs if a)
                 print(f"{'':14} largest relative difference {worst:.1e}")
     seconds, encoding, _ = karat_way(settings, "intersentence", chosen["intersentence"], CASES)
     print(f"{'all six cases':14} karat {seconds:8.2f} s (+ {encoding:.2f} s encoding), one pass")

@@ -319,6 +319,10 @@ def _prepare(
             raise UsageError("GOLD is left out where an option names the gold files")
         left, right = named, left
     card = detect.choose(left, right, task, say)
+    for side, files in (("gold", left), ("predictions", right)):
+        if len(files) > 1 and side not in card.several:
+            called = ", ".join(file.name or "''" for file in files)
+            raise UsageError(f"{card.name} takes one file of {side}, not {len(files)}: {called}")
     return card, Request(left, right, options=_known_options(card, options), **fields)
 
 

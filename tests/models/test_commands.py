@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -116,3 +117,14 @@ def test_predictions_are_scored(
     )
     assert status == 0, err
     assert json.loads(text)["n"] == 60
+
+
+@pytest.mark.parametrize("words", [["predict", "stereoset"], ["train", "nsp", "texts.txt"]])
+def test_a_missing_library_is_one_line(
+    words: list[str], karat: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    out = str(tmp_path / "p.pth")
+    status, _, err = karat(*words, "--pretrained-class", "tiny", "--out", out)
+    assert status == 2
+    assert "pip install 'karat[models]'" in err

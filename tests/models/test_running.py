@@ -154,3 +154,15 @@ def test_turned_orderings_are_counted(
 
     same = running.flipped(maker, Settings(model("gpt2"), dtype="fp64"), examples["intrasentence"])
     assert same == (0, 180)
+
+
+def test_parts_of_several_devices_belong_together(model: Callable[[str], str]) -> None:
+    from dataclasses import replace
+
+    from karat.models.loading import Settings, load
+
+    loaded = load(Settings(model("gpt2")), "causal")
+    elsewhere = replace(loaded, settings=replace(loaded.settings, device="cpu:0", name="a/b"))
+    assert loaded.identity() == elsewhere.identity()
+    other = replace(loaded, settings=replace(loaded.settings, dtype="tf32"))
+    assert loaded.identity() != other.identity()

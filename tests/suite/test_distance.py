@@ -68,7 +68,9 @@ def test_numbers_and_labels_of_the_reference_set() -> None:
     want = expected("text_classification")
     ref, other = records("text_classification/ref.jsonl"), records("text_classification/eval.jsonl")
     columns = {
-        "meta_order_value_drift": [[r["meta"]["order_value"] for r in side] for side in (ref, other)],
+        "meta_order_value_drift": [
+            [r["meta"]["order_value"] for r in side] for side in (ref, other)
+        ],
         "words": [[len(r["text"].split()) for r in side] for side in (ref, other)],
     }
     for name, (a, b) in columns.items():

@@ -62,7 +62,7 @@ def command(
     """
     from karat import api
 
-    check_outputs(out)
+    check_outputs(out, (gold, *systems))
     own = given({name: options.pop(name) for name in _task_options()})
     if task is not None:
         refuse_foreign(task, own)

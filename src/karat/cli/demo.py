@@ -21,6 +21,8 @@ from karat.present.html import page as html
 from karat.present.style import Style
 from karat.present.widths import WIDTH, width
 
+STRESS_FILES = ("config.json", "ref.jsonl", "ref_predictions.jsonl")
+
 
 @click.command(cls=Command, name="demo")
 @click.argument("task", required=False, shell_complete=complete_task)
@@ -45,6 +47,8 @@ def command(task: str | None, folder: Path) -> int:
     index = folder / "index.html"
     _refuse_foreign(index)
     written = [path for card in cards for path in _show(card, folder)]
+    stressed = next((card for card in reversed(cards) if card.config_name), None)
+    written += _stress(stressed, folder) if stressed is not None else []
     written.append(_index(index, [path for path in written if path.suffix == ".html"]))
     click.echo(f"wrote to {folder.resolve()}:")
     for path in written:
@@ -76,6 +80,27 @@ def _show(card: Card, folder: Path) -> list[Path]:
     return [*files, *results]
 
 
+def _stress(card: Card, folder: Path) -> list[Path]:
+    """The files written for a stress run of the sample against its reference."""
+    from karat.cli import stress
+
+    own = folder / card.name
+    sample = resources.files("karat.samples").joinpath(card.sample[0])
+    files = [_put(own / name, sample.joinpath(name).read_bytes()) for name in STRESS_FILES]
+    results = [own / "stress.json", own / "stress.html"]
+    words = [str(files[0])]
+    for result in results:
+        _refuse_foreign(result)
+        words += ["--out", str(result)]
+    style = Style.of(sys.stdout)
+    click.echo(style.paint(_command_line(words, "stress"), "strong"), color=style.colour)
+    # A stress test that fails is what the sample is there to show: no reason for another status.
+    with stress.command.make_context("stress", [*words, "--quiet"]) as context:
+        stress.command.invoke(context)
+    click.echo("\n" + "-" * WIDTH + "\n")
+    return [*files, *results]
+
+
 def _index(path: Path, pages: list[Path]) -> Path:
     """The path, which now holds a page with a link to each of the others."""
     entries = [
@@ -86,7 +111,7 @@ def _index(path: Path, pages: list[Path]) -> Path:
     return path
 
 
-def _command_line(words: list[str]) -> str:
+def _command_line(words: list[str], command: str = "score") -> str:
     """The command as one would type it, over several lines where it is long."""
     parts: list[str] = []
     for word in map(shlex.quote, words):
@@ -94,7 +119,7 @@ def _command_line(words: list[str]) -> str:
             parts[-1] += f" {word}"
         else:
             parts.append(word)
-    lines = ["$ karat score"]
+    lines = [f"$ karat {command}"]
     for part in parts:
         if width(f"{lines[-1]} {part} \\") <= WIDTH:
             lines[-1] += f" {part}"

@@ -28,6 +28,10 @@ def task_flags(cards: Iterable[Card]) -> list[click.Option]:
     return [_flag(name, pairs) for name, pairs in owners.items()]
 
 
+MOST_CHOICES = 50
+"""Longer lists of choices stand in the help text, not in the name of the value."""
+
+
 def _flag(name: str, owners: list[tuple[Card, Option]]) -> click.Option:
     """One flag. Its default is always None: what was not given is not passed on."""
     options = [option for _, option in owners]
@@ -42,7 +46,18 @@ def _flag(name: str, owners: list[tuple[Card, Option]]) -> click.Option:
     many = any(option.many for option in options)
     # click turns a repeatable flag nobody gave into an empty tuple.
     letters = {f"-{option.short}" for option in options if option.short}
-    return click.Option([*letters, f"--{word}", name], type=kind, multiple=many, default=None, help=text)
+    # More than a few choices would make help lines longer than a terminal is wide.
+    metavar = None
+    if closed and len("|".join(choices)) > MOST_CHOICES:
+        metavar, text = "NAME", f"{text} One of {', '.join(choices)}."
+    return click.Option(
+        [*letters, f"--{word}", name],
+        type=kind,
+        multiple=many,
+        default=None,
+        help=text,
+        metavar=metavar,
+    )
 
 
 def given(values: Mapping[str, Any]) -> dict[str, Any]:

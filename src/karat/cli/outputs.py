@@ -31,9 +31,15 @@ def is_page(path: str) -> bool:
     return Path(path).suffix.lower() in (".html", ".htm")
 
 
-def check_outputs(paths: Iterable[str]) -> None:
-    """Return if every file can be written; said before the work starts, not after."""
+def check_outputs(paths: Iterable[str], inputs: Iterable[str | None] = ()) -> None:
+    """Return if every file can be written; said before the work starts, not after.
+
+    What is read is never written over: `inputs` are the files of both sides, with commas between.
+    """
+    read = [Path(part) for one in inputs if one for part in (one, *one.split(","))]
     for path in paths:
+        if any(_same(Path(path), one) for one in read):
+            raise UsageError(f"--out {path}: is one of the inputs", help="choose another name")
         if Path(path).suffix.lower() not in WRITERS:
             known = ", ".join(WRITERS)
             raise UsageError(
@@ -44,6 +50,14 @@ def check_outputs(paths: Iterable[str]) -> None:
             raise UsageError(f"--out {path}: there is no folder {folder}", help="make it first")
         if Path(path).is_dir():
             raise UsageError(f"--out {path}: is a folder")
+
+
+def _same(path: Path, other: Path) -> bool:
+    """Whether both names mean one file that exists."""
+    try:
+        return path.samefile(other)
+    except (OSError, ValueError):
+        return False
 
 
 def write_outputs(report: Report, paths: Iterable[str]) -> list[str]:

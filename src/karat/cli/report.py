@@ -12,7 +12,7 @@ import msgspec
 from karat.cli.command import Command
 from karat.cli.outputs import WRITERS, check_outputs, is_page, put, write_outputs
 from karat.errors import UsageError
-from karat.model.report import Report
+from karat.model.report import SCHEMA, Report
 from karat.present.html import page
 from karat.present.style import Style
 from karat.present.terminal import render
@@ -96,6 +96,8 @@ def load(path: str) -> list[Report]:
             found = page.reports_in(content)
         else:
             found = [Report.from_json(content)]
+            if not found[0].task or found[0].schema != SCHEMA:
+                raise _foreign(path, "")
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise _foreign(path, f": {error}") from error
     if not found:

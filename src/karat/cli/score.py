@@ -80,7 +80,7 @@ def command(
 
     if as_json and score_only:
         raise UsageError("--json and --score-only exclude each other")
-    check_outputs(out)
+    check_outputs(out, (gold, predictions))
     if options["keep_evidence"] and not as_json and not any(p.endswith(".json") for p in out):
         raise UsageError("--keep-evidence needs a file to keep it in", help="add --out RUN.json")
     asked = options["examples"]

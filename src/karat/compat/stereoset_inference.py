@@ -10,9 +10,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from karat.cli import failures
+from karat.errors import DataError, KaratError, UsageError
+from karat.present.jsonfile import write_atomically
+from karat.run.predicting import SECTIONS, Job, need_models, predict
 
-INTERRUPTED = 130
+FAILED, INTERRUPTED = 2, 130
 
 
 def parser() -> argparse.ArgumentParser:
@@ -42,35 +44,51 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status: 0 good, 2 for anything that was wrong with the call or the files."""
-    given = vars(parser().parse_args(arguments))
-    out = given.pop("out")
-    given |= {
-        "dtype": "fp32",
-        "end_tokens": "score",
-        "like_original": False,
-        "shard": None,
-        "resume": False,
-        "batch_size": max(given["batch_size"], 1),
-    }
+    given = parser().parse_args(arguments)
     try:
-        from karat.cli.predict import stereoset
-        from karat.run.predicting import need_models
-
-        need_models()
-        for section in ("intrasentence", "intersentence"):
-            if given[f"skip_{section}"]:
-                continue
-            if given[f"{section}_df_file"] is None:
-                from karat.errors import UsageError
-
-                raise UsageError(
-                    f"--{section}-df-file is missing", help=f"or leave it out: --skip-{section}"
-                )
-        return stereoset(given, data=(), out=out, quiet=False)
+        for path in run(given):
+            tell(f"wrote {path}")
     except KeyboardInterrupt:
         return INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - users never meet a traceback
-        return failures.show(error, as_json=False, debug=False)
+    except DataError as error:
+        for problem in error.problems:
+            tell(problem.text)
+        return FAILED
+    except (KaratError, OSError, MemoryError) as error:
+        tell(f"error: {error}")
+        if isinstance(error, KaratError) and error.help:
+            tell(f"help: {error.help}")
+        return FAILED
+    return 0
+
+
+def run(given: argparse.Namespace) -> list[Path]:
+    """The files that were written."""
+    need_models()
+    from karat.models.loading import Settings
+    from karat.models.running import Pace
+
+    files: dict[str, str | None] = {}
+    for section in SECTIONS:
+        skipped = getattr(given, f"skip_{section}")
+        files[section] = None if skipped else getattr(given, f"{section}_df_file")
+        if files[section] is None and not skipped:
+            text = f"--{section}-df-file is missing"
+            raise UsageError(text, help=f"or leave the test out: --skip-{section}")
+    job = Job(
+        files=files,
+        paths={section: getattr(given, f"{section}_model") for section in SECTIONS},
+        case=given.case_no,
+        nsp=given.nsp_model_path,
+        out=given.out,
+    )
+    settings = Settings(given.pretrained_class, given.device, tokenizer_name=given.tokenizer_name)
+    return predict(settings, job, Pace(max(given.batch_size, 1)), tell, write_atomically)
+
+
+def tell(text: str) -> None:
+    """Say it on stderr."""
+    print(text, file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -143,6 +143,7 @@ class Card:
     contract tests that the task's official definition cannot hold, each with the reason.
     `open_items` says that predictions add items of their own (mentions), which gold and other
     systems lack; such an item contributes nothing to a system that does not have it.
+    `several` names the sides ("gold", "predictions") that may be more than one file.
     """
 
     name: str
@@ -161,6 +162,7 @@ class Card:
     converters: tuple[Converter, ...] = ()
     exemptions: Mapping[str, str] = field(default_factory=dict)
     open_items: bool = False
+    several: tuple[str, ...] = ()
 
     def load(self) -> Task:
         """The task itself. Imports what it needs."""

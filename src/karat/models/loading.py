@@ -72,8 +72,13 @@ class Loaded:
         return torch.device(self.settings.device)
 
     def identity(self) -> str:
-        """A digest of the weights (a piece of each), the type and the device."""
-        digest = hashlib.sha256(f"{self.settings} {torch.__version__}".encode())
+        """A digest of the weights (a piece of each), their type and the kind of device.
+
+        Neither the number of the device nor the place of the folder is in it: parts that were made
+        on several devices, or machines, belong together.
+        """
+        told = (self.settings.dtype, self.device.type, torch.__version__)
+        digest = hashlib.sha256(repr(told).encode())
         for name, weight in self.model.state_dict().items():
             piece = weight.flatten()[:: max(1, weight.numel() // 64)].double().cpu().numpy()
             digest.update(name.encode() + piece.tobytes())

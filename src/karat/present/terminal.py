@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from karat.model.report import Report, Score, Slice, SliceScore
 from karat.present.comparison import comparison_lines
 from karat.present.grid import Cell, grid
@@ -85,6 +87,8 @@ def _header(report: Report, style: Style) -> list[str]:
     if report.n_effective is not None:
         facts.append(f"effective n {count(round(report.n_effective), style)}")
     names = [i.name for i in report.inputs if i.role != "gold"] or [i.name for i in report.inputs]
+    if not isinstance(report.run, msgspec.UnsetType) and report.run.name:
+        names = [report.run.name]
     if report.systems:
         names = [f"{len(report.systems)} systems"]
     between = f" {style.dot} "

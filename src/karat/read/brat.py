@@ -1,13 +1,14 @@
-"""Folders of brat standoff: for each document a `.txt` and an `.ann` of the same name.
+"""brat standoff: `.ann` files of notes, and folders that hold each beside a `.txt` of its name.
 
-Text-bound annotations (`T1<tab>PER 0 11<tab>Ada Lovelace`) are read with their fragments, and
-`*<tab>Equiv T1 T2` lines, which say that annotations mean the same thing; everything else is left
-alone. Offsets count characters and ends are exclusive.
+Text-bound annotations (`T1<tab>PER 0 11<tab>Ada Lovelace`) are read with their fragments,
+`*<tab>Equiv T1 T2` lines, which say that annotations mean the same thing, and references to a
+knowledge base (`N1<tab>Reference T1 Wikipedia:Ada<tab>Ada`); everything else is left alone.
+Offsets count characters and ends are exclusive.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +20,10 @@ TEXT, NOTES = ".txt", ".ann"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One text-bound annotation. `group` is equal for annotations that are equivalent."""
+    """One text-bound annotation. `group` is equal for annotations that are equivalent.
+
+    `covered` is its text as the notes have it, "" where they have none or it is in pieces.
+    """
 
     id: str
     type: str
@@ -27,6 +31,7 @@ class Mark:
     end: int
     group: int
     line: int
+    covered: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,46 @@ class Document:
     text: str | None
     marks: list[Mark] | None
     file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """The lines of an `.ann` file, to be looked through for what a task needs."""
+
+    file: str
+    lines: list[str]
+    problems: Problems
+
+    def marks(self) -> list[Mark]:
+        """The text-bound annotations in their order; what is wrong with a line is reported."""
+        found: list[tuple[str, str, int, int, int, str]] = []
+        same: list[list[str]] = []
+        for number, line in enumerate(self.lines, 1):
+            if line.startswith("T"):
+                mark = _mark(line, Place(self.problems, self.file, number))
+                if mark is not None:
+                    name, kind, start, end, covered = mark
+                    found.append((name, kind, start, end, number, covered))
+            elif line.startswith("*"):
+                words = line.split()
+                same += [words[2:]] if len(words) > 2 and words[1] == "Equiv" else []
+        groups = _groups([name for name, *_ in found], same)
+        return [
+            Mark(name, kind, start, end, groups[name], line, covered)
+            for name, kind, start, end, line, covered in found
+        ]
+
+    def references(self) -> Iterator[tuple[int, str, str]]:
+        """(line, id of the annotation, what it refers to); broken lines are reported."""
+        for number, line in enumerate(self.lines, 1):
+            if not line.startswith("N"):
+                continue
+            words = f"{line}\t".split("\t")[1].split(" ", 2)
+            if len(words) == 3 and words[0] == "Reference":
+                yield number, words[1], words[2]
+            else:
+                message = "a reference is `N1 TAB Reference T1 BASE:ID`"
+                Place(self.problems, self.file, number).add("reference-broken", message)
 
 
 def read_folder(folder: Path, problems: Problems) -> list[Document]:
@@ -55,10 +100,25 @@ def read_folder(folder: Path, problems: Problems) -> list[Document]:
 
 def _document(folder: Path, name: str, problems: Problems) -> Document:
     text = _content(folder / f"{name}{TEXT}", problems)
-    notes = folder / f"{name}{NOTES}"
-    content = _content(notes, problems)
-    marks = None if content is None else _marks(content, text, str(notes), problems)
-    return Document(name, text, marks, str(notes))
+    path = folder / f"{name}{NOTES}"
+    notes = read_notes(path, problems)
+    marks = None
+    if notes is not None:
+        marks = [
+            mark
+            for mark in notes.marks()
+            if _fits(mark, text, Place(problems, notes.file, mark.line))
+        ]
+    return Document(name, text, marks, str(path))
+
+
+def read_notes(path: Path, problems: Problems) -> Notes | None:
+    """The notes of an `.ann` file, None where there is none."""
+    content = _content(path, problems)
+    if content is None:
+        return None
+    lines = [line.rstrip("\r") for line in content.removesuffix("\n").split("\n")]
+    return Notes(str(path), lines, problems)
 
 
 def _content(path: Path, problems: Problems) -> str | None:
@@ -75,26 +135,8 @@ def _content(path: Path, problems: Problems) -> str | None:
         return data.decode("utf-8", "replace")
 
 
-def _marks(content: str, text: str | None, file: str, problems: Problems) -> list[Mark]:
-    found: list[tuple[str, str, int, int, int]] = []
-    same: list[list[str]] = []
-    for number, line in enumerate(content.split("\n"), 1):
-        place = Place(problems, file, number)
-        if line.startswith("T"):
-            mark = _mark(line.rstrip("\r"), text, place)
-            if mark is not None:
-                found.append((*mark, number))
-        elif line.startswith("*"):
-            words = line.split()
-            same += [words[2:]] if len(words) > 2 and words[1] == "Equiv" else []
-    groups = _groups([name for name, *_ in found], same)
-    return [
-        Mark(name, kind, start, end, groups[name], line) for name, kind, start, end, line in found
-    ]
-
-
-def _mark(line: str, text: str | None, place: Place) -> tuple[str, str, int, int] | None:
-    """(id, type, start, end) of a line; None where it is broken, which is reported."""
+def _mark(line: str, place: Place) -> tuple[str, str, int, int, str] | None:
+    """(id, type, start, end, text) of a line; None where it is broken, which is reported."""
     cells = line.split("\t")
     head = cells[1].split(" ", 1) if len(cells) > 1 else []
     fragments = []
@@ -106,28 +148,38 @@ def _mark(line: str, text: str | None, place: Place) -> tuple[str, str, int, int
         message = f"{show(line)} is no text-bound annotation (T1<tab>TYPE START END<tab>text)"
         place.add("brat-line", message)
         return None
+    covered = cells[2] if len(cells) > 2 else ""
     if len(fragments) > 1:
         message = f"{cells[0]} has {len(fragments)} fragments; the span around all of them is taken"
         place.add("span-discontinuous", message, severity="warning")
-    start, end = min(fragments)[0], max(end for _, end in fragments)
+        covered = ""
+    return cells[0], head[0], min(fragments)[0], max(end for _, end in fragments), covered
+
+
+def _fits(mark: Mark, text: str | None, place: Place) -> bool:
+    """Whether an annotation has characters of the text; what is odd about it is reported."""
+    start, end = mark.start, mark.end
     if start < 0 or end < start:
-        place.add("offset-order", f"{cells[0]} runs from {start} to {end}")
-        return None
-    if end == start:
+        place.add("offset-order", f"{mark.id} runs from {start} to {end}")
+    elif end == start:
         place.add("offset-empty", f"span [{start}, {end}) is empty")
-        return None
-    if text is None:
-        return cells[0], head[0], start, end
-    if end > len(text):
+    elif text is not None and end > len(text):
         message = f"end {end} lies past the text, which has {len(text)} characters"
         place.add("offset-range", message)
-        return None
-    if len(fragments) == 1 and len(cells) > 2:
-        covered = text[start:end].replace("\r", " ").replace("\n", " ")
-        if cells[2] and cells[2] != covered:
-            message = f"{cells[0]} is {show(cells[2])}, but the text has {show(covered)} there"
+    else:
+        if text is not None and mark.covered not in ("", _on_a_line(text[start:end])):
+            message = (
+                f"{mark.id} is {show(mark.covered)}, "
+                f"but the text has {show(_on_a_line(text[start:end]))} there"
+            )
             place.add("offset-text", message, severity="warning")
-    return cells[0], head[0], start, end
+        return True
+    return False
+
+
+def _on_a_line(covered: str) -> str:
+    """A piece of text as notes write it, without line ends."""
+    return covered.replace("\r", " ").replace("\n", " ")
 
 
 def _groups(names: Sequence[str], same: Iterable[Sequence[str]]) -> dict[str, int]:
@@ -141,6 +193,16 @@ def _groups(names: Sequence[str], same: Iterable[Sequence[str]]) -> dict[str, in
     return group
 
 
+def mark_line(number: int, kind: str, start: int, end: int, covered: str = "") -> str:
+    """The line of a text-bound annotation; the end is exclusive."""
+    return f"T{number}\t{kind} {start} {end}\t{_on_a_line(covered)}"
+
+
+def reference_line(number: int, target: str) -> str:
+    """The line that says what the annotation of that number refers to, as `BASE:ID`."""
+    return f"N{number}\tReference T{number} {target}\t"
+
+
 def write_document(
     folder: Path, name: str, text: str, marks: Sequence[tuple[str, int, int, int]]
 ) -> None:
@@ -148,8 +210,7 @@ def write_document(
     lines = []
     members: dict[int, list[str]] = {}
     for i, (kind, start, end, group) in enumerate(marks, 1):
-        covered = text[start:end].replace("\n", " ").replace("\r", " ")
-        lines.append(f"T{i}\t{kind} {start} {end}\t{covered}")
+        lines.append(mark_line(i, kind, start, end, text[start:end]))
         members.setdefault(group, []).append(f"T{i}")
     lines += [f"*\tEquiv {' '.join(ids)}" for ids in members.values() if len(ids) > 1]
     target = folder / f"{name}{TEXT}"

@@ -20,6 +20,8 @@ from karat.read.place import Place
 BOUNDARY = "-DOCSTART-"
 OLD_BOUNDARY = "-X-"
 PIECE = 1 << 19
+# Entity linking reads AIDA and coreference columns itself: they name documents, their lines may
+# differ in width, and every cell is wanted as text, not as a code.
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,8 @@ class _Lines:
         self.decoder = msgspec.json.Decoder(reader.schema)
         self.record = 0
         self.line = 1
-        self.blank: list[int] = []
+        # How many blank lines stand right before `line`: a number, as there may be very many.
+        self.blank = 0
         # (record, line - record) wherever a blank line moved the two against each other.
         self.moves: list[tuple[int, int]] = [(0, 1)]
         reader.line_of = self.line_of
@@ -75,7 +76,11 @@ class _Lines:
                 self.reader.count = None
                 return
             rows = self._typed(piece)
-            if rows is None:
+            if rows is None and not piece.strip():
+                lines = piece.count(b"\n") + (not piece.endswith(b"\n"))
+                self.blank += lines
+                self.line += lines
+            elif rows is None:
                 yield from self._slow(piece)
             else:
                 yield self._batch(rows, self.record, lambda piece=piece: piece.split(b"\n"))
@@ -127,7 +132,7 @@ class _Lines:
         texts: list[bytes] = []
         for line in lines:
             if not line.strip():
-                self.blank.append(self.line)
+                self.blank += 1
                 self.line += 1
                 continue
             moved = self._report_blank_lines()
@@ -147,9 +152,9 @@ class _Lines:
         """Whether blank lines came before this record; at the end of a file they are fine."""
         if not self.blank:
             return False
-        for line in self.blank:
+        for line in range(self.line - self.blank, self.line):
             self.reader.place(line=line).add("blank-line", BLANK)
-        self.blank.clear()
+        self.blank = 0
         self.moves.append((self.record, self.line - self.record))
         return True
 

@@ -22,6 +22,7 @@ from karat.model.task import Peek
 from karat.read import compressed, sniff
 from karat.read.hashing import BackgroundHash, digest_of_folder
 from karat.read.memory import digest_of_rows, rows_of
+from karat.read.place import printable
 
 BLOCK = 1 << 22
 """How many bytes are read at once."""
@@ -57,7 +58,8 @@ class Source:
         rows: Sequence[Any] | None = None,
         on_bytes: Callable[[int], None] | None = None,
     ) -> None:
-        self.name = name
+        # A file name need not be UTF-8, but what is written about it must be.
+        self.name = printable(name)
         self.on_bytes = on_bytes
         self._path = path
         self._stream = stream

@@ -80,17 +80,18 @@ class Measured:
     official: Mapping[str, float]
 
 
+@without_collector()
 def score(card: Card, request: Request, settings: RunSettings) -> Report:
     """The Report of one run. Raises DataError with all problems where the inputs have errors."""
     problems = Problems()
     return infer(measure(card, request, problems), settings, problems)
 
 
+@without_collector()
 def measure(card: Card, request: Request, problems: Problems) -> Measured:
     """Inputs to evidence."""
     task = card.load()
-    with without_collector():
-        pairs = task.read(card, request, problems)
+    pairs = task.read(card, request, problems)
     if pairs is None or problems.errors:
         raise DataError(problems)
     evidence = task.measure(pairs, request.options)

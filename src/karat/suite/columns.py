@@ -8,7 +8,7 @@ import numpy as np
 
 from karat.model.pairs import FloatArray, IntArray
 from karat.suite import distance
-from karat.suite.datachecks import believe, share_case
+from karat.suite.datachecks import believe, more_than, share_case
 from karat.suite.judge import ALPHA, MIN_ROWS, Found, percent, skipped
 from karat.suite.limits import Limit
 from karat.suite.observed import Observed

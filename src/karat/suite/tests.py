@@ -10,6 +10,7 @@ from karat.model.seen import Seen
 from karat.stats.between import Moved
 from karat.suite import (
     calibration,
+    columns,
     datachecks,
     drift,
     marks,

@@ -167,8 +167,12 @@ def _hash(code: str) -> str:
 
 
 def _data(report: Report) -> Safe:
-    """The report's JSON, without what is at its default; `<` can end nothing in it."""
-    code = msgspec.json.encode(lean(report)).decode().replace("<", "\\u003c")
+    """The report's JSON, without what is at its default; `<` can end nothing in it.
+
+    Kept evidence stays out: it is for other runs to read from the `.json`, and may be large.
+    """
+    shown = msgspec.structs.replace(report, evidence=None)
+    code = msgspec.json.encode(lean(shown)).decode().replace("<", "\\u003c")
     return element("script", Safe(code), type="application/json", data_karat="report")
 
 

@@ -43,6 +43,8 @@ class Texts:
     def of(self, doc: IntArray, place: IntArray) -> ClassArray:
         """The class of the character at a place of a document; OTHER outside of it."""
         inside = (place >= 0) & (place < self.length[doc])
+        if inside.all():
+            return np.asarray(self.classes[self.at[doc] + place])
         found = self.classes[np.where(inside, self.at[doc] + place, 0)]
         return np.where(inside, found, np.uint8(OTHER)).astype(np.uint8)
 

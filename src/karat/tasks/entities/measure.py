@@ -28,8 +28,8 @@ class Tallies:
     def __init__(self, layout: Layout, rows: int, *sides: Spans) -> None:
         self.layout, self.rows = layout, rows
         most = max((int(np.bincount(side.doc).max(initial=0)) for side in sides), default=0)
-        # Half the memory where no document has so many spans that a count could overflow.
-        kind = np.uint16 if most < 1 << 15 else np.int64
+        # A cell counts spans of both sides, so that twice the most of one side always fits.
+        kind = np.min_scalar_type(2 * most)
         small = rows * layout.width <= _DENSE
         # A row a cell: marks come cell by cell, and so do the looks at them.
         self._dense = np.zeros((layout.width, rows), dtype=kind) if small else None

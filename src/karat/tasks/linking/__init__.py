@@ -86,5 +86,6 @@ CARDS = (
         sample=("entity-linking", "gold.tsv", "predictions.tsv", "--by", "type"),
         converters=CONVERTERS,
         open_items=True,
+        several=("gold", "predictions"),
     ),
 )

@@ -9,10 +9,12 @@ from collections.abc import Iterable, Iterator
 
 from karat.model.problem import Problems
 from karat.model.task import Source
+from karat.read.conll import BOUNDARY
 from karat.read.table import text_lines
-from karat.tasks.linking.annotations import NIL, Candidate, Mention
+from karat.tasks.linking.annotations import NIL, Candidate, Mention, by_document
 
-BEGIN = "-DOCSTART-"
+# Not by way of read.conll: there lines have one width and become codes of their last cells, while
+# here lines have one to seven cells, the first ones count, and offsets run through the document.
 NOT_IN_KB = "--NME--"
 
 
@@ -31,9 +33,9 @@ def read_aida(source: Source, problems: Problems) -> Iterator[tuple[int, Mention
     for line, text in text_lines(source):
         cells = text.split("\t")
         inside = len(cells) > 3 and cells[1] == "I"
-        if text.startswith(BEGIN):
+        if text.startswith(BOUNDARY):
             yield from finished()
-            docid = text[len(BEGIN) :].strip().strip("()").replace(" ", "_") or f"doc{count}"
+            docid = text[len(BOUNDARY) :].strip().strip("()").replace(" ", "_") or f"doc{count}"
             token, count = 0, count + 1
             continue
         if not text.strip():
@@ -42,7 +44,7 @@ def read_aida(source: Source, problems: Problems) -> Iterator[tuple[int, Mention
         if not docid:
             problems.add(
                 "outside-document",
-                f"a token stands before any {BEGIN}",
+                f"a token stands before any {BOUNDARY}",
                 file=source.name,
                 line=line,
             )
@@ -76,11 +78,8 @@ def read_aida(source: Source, problems: Problems) -> Iterator[tuple[int, Mention
 
 def write_aida(mentions: Iterable[Mention]) -> Iterator[str]:
     """Lines of AIDA-CoNLL with placeholders for tokens. Mentions must not overlap."""
-    by_doc: dict[str, list[Mention]] = {}
-    for one in mentions:
-        by_doc.setdefault(one.docid, []).append(one)
-    for docid, some in by_doc.items():
-        yield f"{BEGIN} ({docid})"
+    for docid, some in by_document(mentions).items():
+        yield f"{BOUNDARY} ({docid})"
         token = 1
         for one in sorted(some, key=lambda m: (m.start, -m.end)):
             if one.start < token:

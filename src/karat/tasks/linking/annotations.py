@@ -38,6 +38,14 @@ class Mention(NamedTuple):
     candidates: tuple[Candidate, ...] = ()
 
 
+def by_document(mentions: Iterable[Mention]) -> dict[str, list[Mention]]:
+    """The mentions of each document, both in the order they come."""
+    found: dict[str, list[Mention]] = {}
+    for one in mentions:
+        found.setdefault(one.docid, []).append(one)
+    return found
+
+
 class Codes(dict[str, int]):
     """A dictionary encoding that grows: text not seen before gets the next number."""
 

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from karat.model.problem import Problems
 from karat.model.task import Source
 from karat.read.table import text_lines
-from karat.tasks.linking.annotations import NIL, Candidate, Mention
+from karat.tasks.linking.annotations import NIL, Candidate, Mention, by_document
 
+# Not by way of read.conll: its documents begin with -DOCSTART- and its lines have one width, while
+# here documents have a beginning, a name and an end, and the width differs from file to file.
 BEGIN, END = "#begin document", "#end document"
 
 
@@ -125,10 +127,7 @@ def write_coref(mentions: Iterable[Mention]) -> Iterator[str]:
 
     Offsets must be token numbers from 1, as `read_coref` gives them.
     """
-    by_doc: dict[str, list[Mention]] = {}
-    for one in mentions:
-        by_doc.setdefault(one.docid, []).append(one)
-    for docid, some in by_doc.items():
+    for docid, some in by_document(mentions).items():
         yield f"{BEGIN} {docid}"
         numbers: dict[str, int] = {}
         opening: dict[int, list[str]] = {}

@@ -11,84 +11,43 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from karat.model.problem import Problems
-from karat.read.source import Source
-from karat.read.table import text_lines
-from karat.tasks.linking.annotations import NIL, Candidate, Mention
+from karat.read.brat import NOTES, Notes, mark_line, read_notes, reference_line
+from karat.read.place import Place
+from karat.tasks.linking.annotations import NIL, Candidate, Mention, by_document
 
 BASE = "Wikipedia:"
 
 
 def read_folder(
-    folder: Path, problems: Problems, eid: Callable[[str], str] = str, fallback: bool = True
+    folder: Path, problems: Problems, eid: Callable[[str], str] = str
 ) -> Iterator[tuple[int, Mention]]:
     """(line, mention) of every .ann file, by name. Lines count on through the files.
 
-    A mark without reference has no candidate, but for its type: with `fallback` it becomes a NIL of
-    its own, so that the type is kept.
+    A mark without reference becomes a NIL of its own, so that its type is kept. As in neleval,
+    texts are not looked at, nor folders in the folder.
     """
     before = 0
-    for path in sorted(folder.glob("*.ann")):
-        lines = 0
-        for line, mention in _read_file(path, problems, eid, fallback):
-            lines = max(lines, line)
+    for path in sorted(folder.glob(f"*{NOTES}")):
+        notes = read_notes(path, problems)
+        if notes is None:
+            continue
+        for line, mention in _mentions(notes, path.stem, eid):
             yield before + line, mention
-        before += lines
+        before += len(notes.lines)
 
 
-def _read_file(
-    path: Path, problems: Problems, eid: Callable[[str], str], fallback: bool
-) -> Iterator[tuple[int, Mention]]:
-    marks: dict[str, tuple[int, str, int, int]] = {}
+def _mentions(notes: Notes, docid: str, eid: Callable[[str], str]) -> Iterator[tuple[int, Mention]]:
+    marks = {mark.id: mark for mark in notes.marks()}
     links: dict[str, list[str]] = {}
-    for line, text in text_lines(Source.of(path)):
-        cells = text.split("\t")
-        if text.startswith("T"):
-            mark = _mark(cells, line, str(path), problems)
-            if mark is not None:
-                marks[cells[0]] = line, *mark
-        elif text.startswith("N"):
-            words = (cells[1] if len(cells) > 1 else "").split(" ", 2)
-            if len(words) < 3 or words[0] != "Reference":
-                problems.add(
-                    "reference-broken",
-                    "a reference is `N1 TAB Reference T1 BASE:ID`",
-                    file=str(path),
-                    line=line,
-                )
-                continue
-            links.setdefault(words[1], []).append(_named(words[2]))
-    for key in links.keys() - marks.keys():
-        problems.add("reference-to-nothing", f"there is no mark {key}", file=str(path), key=key)
-    for key, (line, kind, start, end) in marks.items():
-        found = tuple(Candidate(eid(name), 1.0, kind) for name in links.get(key, ()))
-        if not found and fallback:
-            found = (Candidate(f"{NIL}_{path.stem}_{key}", 1.0, kind),)
-        yield line, Mention(path.stem, start, end - 1, found)
-
-
-def _mark(
-    cells: list[str], line: int, file: str, problems: Problems
-) -> tuple[str, int, int] | None:
-    """Type, start and exclusive end; a span in pieces reaches from the first to the last."""
-    words = (cells[1] if len(cells) > 1 else "").replace(";", " ").split()
-    try:
-        numbers = [int(word) for word in words[1:]]
-    except ValueError:
-        numbers = []
-    if len(numbers) < 2 or len(numbers) % 2:
-        problems.add(
-            "mark-broken", "a mark is `T1 TAB TYPE START END TAB text`", file=file, line=line
-        )
-        return None
-    if len(numbers) > 2:
-        problems.add(
-            "mark-in-pieces",
-            "a mark in several pieces is taken from its first to its last character",
-            file=file,
-            line=line,
-            severity="warning",
-        )
-    return words[0], numbers[0], numbers[-1]
+    for line, key, reference in notes.references():
+        links.setdefault(key, []).append(_named(reference))
+        if key not in marks:
+            place = Place(notes.problems, notes.file, line)
+            place.add("reference-to-nothing", f"there is no mark {key}", key)
+    for key, mark in marks.items():
+        names = [eid(name) for name in links.get(key, ())] or [f"{NIL}_{docid}_{key}"]
+        found = tuple(Candidate(name, 1.0, mark.type) for name in names)
+        yield mark.line, Mention(docid, mark.start, mark.end - 1, found)
 
 
 def _named(reference: str) -> str:
@@ -100,17 +59,14 @@ def _named(reference: str) -> str:
 
 def write_folder(mentions: Iterable[Mention], folder: Path) -> None:
     """Write an .ann file a document. Only the best candidate is kept; a NIL is a reference too."""
-    by_doc: dict[str, list[Mention]] = {}
-    for one in mentions:
-        by_doc.setdefault(one.docid, []).append(one)
     folder.mkdir(parents=True, exist_ok=True)
-    for docid, some in by_doc.items():
+    for docid, some in by_document(mentions).items():
         lines = []
         for number, one in enumerate(some, 1):
             best = one.candidates[0] if one.candidates else Candidate("", None, None)
             kind = "_".join((best.type or "Mention").split())
-            lines.append(f"T{number}\t{kind} {one.start} {one.end + 1}\t")
+            lines.append(mark_line(number, kind, one.start, one.end + 1))
             if best.eid:
-                lines.append(f"N{number}\tReference T{number} {BASE}{quote(best.eid)}\t")
-        path = folder / f"{docid.replace('/', '_')}.ann"
+                lines.append(reference_line(number, f"{BASE}{quote(best.eid)}"))
+        path = folder / f"{docid.replace('/', '_')}{NOTES}"
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -65,7 +65,7 @@ def _take_query(found: dict[str, Query], one: Element, file: str, problems: Prob
         problems.add("query-repeated", text, file=file, line=one.line, key=key)
         return
     for name in ("beg", "end"):
-        if not _is_integer(one.children[name]):
+        if not _is(int, one.children[name]):
             text = f"{name} of query {key} is {one.children[name][:40]!r}, not an integer"
             problems.add("offset-not-integer", text, file=file, line=one.line, key=key)
             return
@@ -92,10 +92,10 @@ def read_links(
             continue
         kind: str | None = cells[2]
         score = 1.0
-        if len(cells) == 3 and _is_number(cells[2]):
+        if len(cells) == 3 and _is(float, cells[2]):
             kind, score = None, float(cells[2])
         elif len(cells) > 3 and cells[3]:
-            if not _is_number(cells[3]):
+            if not _is(float, cells[3]):
                 text = f"{cells[3][:40]!r} is not a number"
                 problems.add("score-not-number", text, file=source.name, line=line, key="score")
                 continue
@@ -161,7 +161,7 @@ def _edl_row(
         text = f"{cells[3][:60]!r} is no place; one looks like DOC:10-14"
         problems.add("place-broken", text, file=file, line=line, key="place")
         return None
-    if not _is_number(cells[7]):
+    if not _is(float, cells[7]):
         text = f"{cells[7][:40]!r} is not a number"
         problems.add("score-not-number", text, file=file, line=line, key="score")
         return None
@@ -195,17 +195,10 @@ def _numeric(place: Place) -> tuple[str, int, int]:
     return place[0], int(place[1]), int(place[2])
 
 
-def _is_number(cell: str) -> bool:
+def _is(number: type[int] | type[float], cell: str) -> bool:
+    """Whether a cell can be read as such a number."""
     try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_integer(cell: str) -> bool:
-    try:
-        int(cell)
+        number(cell)
     except ValueError:
         return False
     return True

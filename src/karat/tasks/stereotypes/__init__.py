@@ -136,6 +136,7 @@ CARDS = (
             "stereotypes-multi evaluation.py", "883f005", "equal as doubles with --ties strict"
         ),
         sample=("stereotypes", "gold.jsonl", "predictions.json"),
+        several=("gold",),
         converters=tuple(
             Converter(source, target, _HOME, attribute, said, recognise)
             for source, attribute, recognise, words in (

@@ -158,7 +158,7 @@ def _without_empty(found: dict[str, list[Any]]) -> dict[str, list[Any]]:
     return {
         name: column
         for name, column in found.items()
-        if name in REQUIRED or any(value is not None for value in column)
+        if name in REQUIRED or column.count(None) < len(column)
     }
 
 

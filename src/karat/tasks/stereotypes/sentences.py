@@ -41,8 +41,8 @@ def same_words(sheet: Sheet) -> list[Any]:
         return [more == less for more, less in pairs]
     words = all(f"c{i}_word" in sheet.columns for i in CANDIDATES)
     part = "word" if words and sheet.section == SECTIONS[0] else "sentence"
-    columns = [sheet.columns[f"c{i}_{part}"] for i in CANDIDATES]
-    return [len(set(words)) < len(columns) for words in zip(*columns, strict=True)]
+    columns = (sheet.columns[f"c{i}_{part}"] for i in CANDIDATES)
+    return [a in (b, c) or b == c for a, b, c in zip(*columns, strict=True)]
 
 
 def agreement(sheet: Sheet) -> list[Any]:

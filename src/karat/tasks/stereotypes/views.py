@@ -155,8 +155,8 @@ def _hidden(pairs: StereoPairs) -> Table:
                 sheet.section,
                 len(inside),
                 int(tied[inside].sum()),
-                sum(same[row] for row in places),
-                sum((gaps[row] or 0) > 1 for row in places),
+                sum(map(same.__getitem__, places)),
+                sum(gap > 1 for gap in map(gaps.__getitem__, places) if gap),
             ]
         )
     return Table(
