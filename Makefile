@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 # What each half installs. The full half is where heavy extras (models) join.
 LIGHT_EXTRAS := arrow,test,check
-FULL_EXTRAS := $(LIGHT_EXTRAS),plot
+FULL_EXTRAS := $(LIGHT_EXTRAS),plot,models
 
 # KARAT_REFERENCE_DATA, where the environment sets it, is the folder of reference data: it reaches
 # the tests as it is. Without it the parity tests are skipped and say so.

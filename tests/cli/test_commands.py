@@ -203,7 +203,10 @@ def test_the_demo_names_what_it_wrote(karat, scoring, tmp_path: Path) -> None:
     assert answer.out.startswith("$ karat score ")
     assert f"{folder}/nli/gold.jsonl" in answer.out
     written = sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
-    own = ["gold.jsonl", "predictions.jsonl", "report.html", "report.json"]
+    own = [
+        *("config.json", "gold.jsonl", "predictions.jsonl", "ref.jsonl", "ref_predictions.jsonl"),
+        *("report.html", "report.json", "stress.html", "stress.json"),
+    ]
     assert written == ["index.html", *(f"nli/{name}" for name in own)]
     told = answer.out.split("wrote to")[1]
     assert str(folder) in told

@@ -170,6 +170,16 @@ def test_brat_folders_with_groups_and_fragments(tmp_path: Path) -> None:
     assert score(*sides).recall_micro == 1 / 3
     assert score(*sides, level="weak").recall_micro == 1 / 2
     assert [p.code for p in check(*sides).problems] == ["span-discontinuous"]
+    note = "T1\tPER 3 0\nT2\tPER 4 4\nT3\tPER 30 40\nT4\tPER 0 3\tBob\nT5\tPER 1\nN1\tRef T9\n"
+    (tmp_path / "pred" / "a.ann").write_text(note)
+    found = [(p.code, p.line) for p in check(*sides).problems if "pred" in (p.file or "")]
+    assert sorted(found) == [
+        ("brat-line", 5),
+        ("offset-empty", 2),
+        ("offset-order", 1),
+        ("offset-range", 3),
+        ("offset-text", 4),
+    ]
     (tmp_path / "pred" / "a.ann").unlink()
     assert [p.code for p in check(*sides).problems if p.severity == "error"] == [
         "prediction-missing"

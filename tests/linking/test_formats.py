@@ -185,6 +185,40 @@ def test_brat_ends_move_and_types_stay(tmp_path: Path) -> None:
     ]
 
 
+def test_brat_files_with_several_references_and_fragments(tmp_path: Path) -> None:
+    folder = tmp_path / "ann"
+    (folder / "below").mkdir(parents=True)
+    (folder / "below" / "c.ann").write_text("T1\tPER 0 1\tx\n")
+    (folder / "a.txt").write_text("short")
+    (folder / "a.ann").write_text(
+        "N1\tReference T2 Wikipedia:A%26B\tAB\r\nT2\tORG 20 23;8 12\tab cd\r\n"
+        "#1\tAnnotatorNotes T2\tsure\r\nN2\tReference T2 Other:A%26B\r\n"
+    )
+    (folder / "b.ann").write_text("T1\tPER 3 4\tx\n*\tEquiv T1 T2\nT2\tLOC 0 2\ty\n")
+    assert converted([folder], "brat-links", tmp_path) == [
+        "a\t8\t22\tA&B\t1.0\tORG\tOther:A%26B\t1.0\tORG",
+        "b\t0\t1\tNIL_b_T2\t1.0\tLOC",
+        "b\t3\t3\tNIL_b_T1\t1.0\tPER",
+    ]
+
+
+def test_broken_brat_lines_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "ann"
+    folder.mkdir()
+    (folder / "a.ann").write_text(
+        "T1\tPER 0 1\tx\nT2\tPER 4\ty\nN1\tReference T1\nN2\tReference T9 Wikipedia:X\tx\nT3\nN3\n"
+    )
+    with pytest.raises(DataError) as stopped:
+        converted([folder], "brat-links", tmp_path)
+    assert sorted((p.code, p.line) for p in stopped.value.problems) == [
+        ("brat-line", 2),
+        ("brat-line", 5),
+        ("reference-broken", 3),
+        ("reference-broken", 6),
+        ("reference-to-nothing", 4),
+    ]
+
+
 AIDA = """-DOCSTART- (1 EU)
 EU\tB\tEU\t--NME--
 rejects

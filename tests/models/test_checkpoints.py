@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from safetensors.torch import save_file
 
 from karat.errors import UsageError
 from karat.models.checkpoints import open_weights
-from karat.models.loading import Settings
+from karat.models.loading import Settings, configuration
 
 
 class Exploit:
@@ -79,3 +80,15 @@ def test_a_checkpoint_of_another_model_is_refused(
             examples["intersentence"],
             nsp=path,
         )
+
+
+def test_code_in_a_model_folder_is_not_run(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    code = f"import os\nos.mkdir({str(victim)!r})\nclass C: ...\n"
+    for name in ("configuration_x.py", "modeling_x.py"):
+        (tmp_path / name).write_text(code)
+    told = {"AutoConfig": "configuration_x.C", "AutoModelForCausalLM": "modeling_x.C"}
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "x", "auto_map": told}))
+    with pytest.raises(UsageError, match="cannot load"):
+        configuration(str(tmp_path))
+    assert not victim.exists()

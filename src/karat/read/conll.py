@@ -20,8 +20,9 @@ from karat.read.place import Place
 BOUNDARY = "-DOCSTART-"
 OLD_BOUNDARY = "-X-"
 PIECE = 1 << 19
-# Entity linking reads AIDA and coreference columns itself: they name documents, their lines may
-# differ in width, and every cell is wanted as text, not as a code.
+
+# Entity linking reads AIDA and coreference columns itself: their documents have names, their lines
+# differ in width, and offsets of tokens are wanted, not codes of cells.
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,9 @@ _DENSE = 1 << 25
 """Up to so many cells, a full matrix is faster to count in than marks are to sort."""
 
 
+_ODD = np.int64(6364136223846793005)
+
+
 class Tallies:
     """Counts marks of documents into the cells of a layout."""
 
@@ -65,9 +68,9 @@ def distinct_columns(matrix: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], CodeAr
     """The distinct columns of a matrix of whole numbers, and which of them each column is.
 
     Most documents hold few spans, so few are distinct. They are told apart by a sum with odd
-    factors; should two of them ever share one, all columns come back, without codes.
+    factors, modulo 2**64; should two of them ever share one, all columns come back, without codes.
     """
-    factors = np.random.Generator(np.random.PCG64(0)).integers(1 << 62, size=len(matrix)) * 2 + 1
+    factors = np.cumprod(np.full(len(matrix), _ODD))
     keys = np.zeros(matrix.shape[1], dtype=np.int64)
     for row, factor in zip(matrix, factors, strict=True):
         keys += row * factor

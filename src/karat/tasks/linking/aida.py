@@ -13,8 +13,9 @@ from karat.read.conll import BOUNDARY
 from karat.read.table import text_lines
 from karat.tasks.linking.annotations import NIL, Candidate, Mention, by_document
 
-# Not by way of read.conll: there lines have one width and become codes of their last cells, while
-# here lines have one to seven cells, the first ones count, and offsets run through the document.
+# Only the mark of a document is read.conll's: its lines have one width and become codes of their
+# last cells, while these have one to seven cells, the first four count, and documents have names.
+
 NOT_IN_KB = "--NME--"
 
 

@@ -14,7 +14,8 @@ from karat.read.table import text_lines
 from karat.tasks.linking.annotations import NIL, Candidate, Mention, by_document
 
 # Not by way of read.conll: its documents begin with -DOCSTART- and its lines have one width, while
-# here documents have a beginning, a name and an end, and the width differs from file to file.
+# these documents have a first line with a name and a last one, and each has a width of its own.
+
 BEGIN, END = "#begin document", "#end document"
 
 
