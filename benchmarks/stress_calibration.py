@@ -145,11 +145,11 @@ def main() -> None:
     began = time.process_time()
     print("| pairs with | rows a side | pairs | a failure | a warning or failure | most often |")
     print("|---|---:|---:|---:|---:|---|")
-    for n in given.sizes:
+    for n in given.sizes if given.pairs else ():
         print(quiet(n, given.pairs // len(given.sizes), 1_000 * n), flush=True)
     print("\n| planted | rows a side | pairs | found | as a failure | by |")
     print("|---|---:|---:|---:|---:|---|")
-    for name in PLANTED:
+    for name in PLANTED if given.planted else ():
         print(planted(name, given.size, given.planted), flush=True)
     print(f"\n{time.process_time() - began:.0f} s of CPU")
 

@@ -11,6 +11,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -41,7 +42,7 @@ Examples:
 """
 
 COMPLETION = "_KARAT_COMPLETE"
-INTERRUPTED, PIPE_CLOSED = 130, 141
+FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
 
 
 class LazyGroup(click.Group):
@@ -88,6 +89,7 @@ def root(debug: bool) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status: 0 good, 1 a gate failed, 2 usage or input, 130 interrupted."""
     args = list(sys.argv[1:] if arguments is None else arguments)
+    _open_closed_streams()
     _never_fail_to_encode()
     try:
         status = _run(args)
@@ -97,6 +99,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _pipe_closed()
     except KeyboardInterrupt:
         return INTERRUPTED
+    except OSError as error:
+        # The message could not be written either: a full disk, most likely.
+        with contextlib.suppress(OSError):
+            click.echo(f"error: cannot write: {error.strerror}", err=True)
+        _pipe_closed()
+        return FAILED
 
 
 def _run(args: list[str]) -> int:
@@ -118,6 +126,13 @@ def _run(args: list[str]) -> int:
         return failures.show(error, as_json="--json" in args, debug="--debug" in args)
 
 
+def _open_closed_streams() -> None:
+    """Let nothing be read from, and written to, streams that the shell has closed (`>&-`)."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))
+
+
 def _never_fail_to_encode() -> None:
     """Names may hold what the terminal's encoding cannot: write those as escapes, do not die."""
     for stream in (sys.stdout, sys.stderr):
@@ -128,8 +143,11 @@ def _never_fail_to_encode() -> None:
 
 def _pipe_closed() -> int:
     """The status of a writer whose reader went away, with nothing left to flush into the pipe."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return PIPE_CLOSED
 
 

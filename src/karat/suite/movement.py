@@ -49,7 +49,7 @@ def code_case(
     p, critical = _evidence(ref, other, counts, f"{limit.name}/{subject}", seed)
     moved = int(np.argmax(np.abs(counts[1] / len(other) - counts[0] / len(ref))))
     text = (
-        f"{subject}: {labels[moved]} goes from {counts[0][moved] / len(ref):.1%} "
+        f"{labels[moved]} goes from {counts[0][moved] / len(ref):.1%} "
         f"to {counts[1][moved] / len(other):.1%}, the largest change of {width}"
     )
     return judged(
@@ -173,7 +173,7 @@ def ragged_case(
         subject,
         value,
         "PSI",
-        f"{subject}: PSI {value:.3f}, chance alone gives {test.mean:.3f} on average"
+        f"PSI {value:.3f}, chance alone gives {test.mean:.3f} on average"
         + most_changed(names, counts),
         believed=test.p < ALPHA,
         p=test.p,

@@ -32,6 +32,9 @@ Z = 1.959963984540054
 POWER = 2.8
 """So many standard errors an effect must have to be found four times out of five."""
 
+DOUBT = 0.2
+"""What the q over all subsets of a test must be below for a warning."""
+
 SURE = ALPHA / 2
 """What the q over all subsets of a test must be below for a failure."""
 
@@ -352,7 +355,7 @@ def _gated(found: Sequence[list[Found]], limit: Limit, alpha: float = FAMILY) ->
             case.table = {**case.table, "q over all subsets": all_q}
             if case.value is None or q is None or all_q is None:
                 continue
-            case.status = level(limit, case.value) if q < alpha else "pass"
+            case.status = level(limit, case.value) if q < alpha and all_q < DOUBT else "pass"
             if case.status == "fail" and all_q >= SURE:
                 case.status = "warning"
             if case.status == "pass":

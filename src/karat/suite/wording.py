@@ -87,7 +87,7 @@ def _pieces(
         test = rows_test(a, b, distance.divergence, seed, f"{limit.name}/{key}")
         raw = float(distance.divergence(counts[0], counts[1]))
         value = max(raw - test.mean, 0.0)
-        text = f"{key}: divergence {raw:.3f}, of which {test.mean:.3f} would be chance"
+        text = f"divergence {raw:.3f}, of which {test.mean:.3f} would be chance"
         found.append(
             judged(
                 limit,

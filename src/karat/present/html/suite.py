@@ -65,7 +65,7 @@ def _overview(tests: Sequence[Test]) -> Safe:
 
 def _status(status: str) -> Safe:
     word = next(said for key, (said, _) in WORDS.items() if key == status)
-    return element("strong", word, class_=MEANING[status] or None)
+    return element("span", word, class_=f"badge {MEANING[status]}".strip())
 
 
 def _changes(changes: dict[str, Change]) -> Safe:
@@ -98,7 +98,7 @@ def _test(test: Test, heading: str, left: list[int]) -> Safe:
         element(heading, joined(_status(test.status), " ", test.title)),
         [_case(case, left) for case in cases],
         element("p", f"and {more} more cases in the file", class_="note") if more else None,
-        class_="view wide",
+        class_="block",
     )
 
 
@@ -107,11 +107,11 @@ def _case(case: Case, left: list[int]) -> Safe:
     if case.plot is not None and left[0] > 0:
         left[0] -= 1
         drawn = _picture(case.plot, case.subject)
-    small = [numbers_of(case), place_of(case, 12)]
+    small = " | ".join(filter(None, (numbers_of(case), place_of(case, 12))))
     return element(
         "div",
         element("p", _status(case.status), " ", element("b", case.subject), f": {case.text}"),
-        [element("p", one, class_="note") for one in small if one],
+        element("p", small, class_="note") if small else None,
         drawn,
     )
 

@@ -195,7 +195,7 @@ def _numeric(place: Place) -> tuple[str, int, int]:
     return place[0], int(place[1]), int(place[2])
 
 
-def _is(number: type[int] | type[float], cell: str) -> bool:
+def _is(number: type[int | float], cell: str) -> bool:
     """Whether a cell can be read as such a number."""
     try:
         number(cell)
