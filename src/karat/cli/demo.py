@@ -53,8 +53,19 @@ def command(task: str | None, folder: Path) -> int:
     click.echo(f"wrote to {folder.resolve()}:")
     for path in written:
         click.echo(f"  {path.relative_to(folder)}")
+    click.echo(_on_models())
     click.echo(f"\nopen {index.resolve()} in a browser")
     return 0
+
+
+def _on_models() -> str:
+    """How to let a model predict: the small one that comes along, or a real one."""
+    return (
+        "\nto run a model instead of reading its predictions:\n"
+        "  pip install 'karat[models]'    then 'karat predict stereoset DATA\n"
+        "                                 --pretrained-class tiny' (comes with karat)\n"
+        "  pip install 'karat[smollm2]'   a real one: --pretrained-class smollm2"
+    )
 
 
 def _show(card: Card, folder: Path) -> list[Path]:
