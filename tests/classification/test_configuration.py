@@ -106,8 +106,8 @@ def test_all_faults_are_reported_at_once(tmp_path: Path) -> None:
             ("config-type", "data_profiling_info.class_names"),
         ),
         (
-            {"tests_config": {"x": {"severity_thresholds": ["a", 1]}}},
-            ("config-thresholds", "tests_config.x.severity_thresholds"),
+            {"tests_config": {"label_drift": {"severity_thresholds": ["a", 1]}}},
+            ("config-thresholds", "tests_config.label_drift.severity_thresholds"),
         ),
     ],
 )
@@ -137,9 +137,9 @@ def test_faults_of_one_side_of_a_split_configuration(tmp_path: Path) -> None:
 
 
 def test_test_settings_in_a_file_of_their_own(tmp_path: Path) -> None:
-    (tmp_path / "tests.json").write_text('{"drift": {"severity_thresholds": [0.3, 0.1]}}')
+    (tmp_path / "tests.json").write_text('{"label_drift": {"severity_thresholds": [0.3, 0.1]}}')
     config = {**plain(), "tests_config": None, "tests_config_path": "tests.json"}
-    assert faults(config, tmp_path) == [("config-thresholds", "drift.severity_thresholds")]
+    assert faults(config, tmp_path) == [("config-thresholds", "label_drift.severity_thresholds")]
     config["tests_config_path"] = "absent.json"
     assert faults(config, tmp_path) == [("file-missing", None)]
 
