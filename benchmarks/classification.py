@@ -200,7 +200,9 @@ PEERS = (
     Peer(UNCHECKED, BARE, unchecked),
     Peer(LABELS, LABELS, with_sklearn(sklearn_labels)),
     Peer("karat, label metrics", LABELS, with_karat(confidence=None, metrics=["labels"])),
-    Peer("karat, label metrics against bare", BARE, with_karat(confidence=None, metrics=["labels"])),
+    Peer(
+        "karat, label metrics against bare", BARE, with_karat(confidence=None, metrics=["labels"])
+    ),
     Peer("karat, label metrics and intervals", LABELS, with_karat(metrics=["labels"])),
     Peer(
         "karat, label metrics and 1,000 resamples",
@@ -220,7 +222,9 @@ def agree(folder: Path) -> str:
     """The largest difference between karat's numbers and scikit-learn's."""
     import karat
 
-    report = karat.score(str(folder / "gold.jsonl"), str(folder / "predictions.jsonl"), confidence=None)
+    report = karat.score(
+        str(folder / "gold.jsonl"), str(folder / "predictions.jsonl"), confidence=None
+    )
     expected = sklearn_all(*load(folder))
     gaps = {name: abs((report[name].value or 0.0) - value) for name, value in expected.items()}
     worst = max(gaps, key=lambda name: gaps[name])

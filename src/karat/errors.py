@@ -44,4 +44,6 @@ class MissingExtra(KaratError):
     """A feature needs an optional library."""
 
     def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(f"{feature} needs an optional library", help=f"pip install 'karat[{extra}]'")
+        super().__init__(
+            f"{feature} needs an optional library", help=f"pip install 'karat[{extra}]'"
+        )

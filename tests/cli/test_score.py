@@ -29,7 +29,9 @@ def test_only_what_was_said_is_passed_on(karat, scoring) -> None:
     assert keywords["options"] == {}
     assert keywords["by"] == ("a", "b")
     assert keywords["require"] == ("accuracy>=1",)
-    told = {k: keywords[k] for k in ("task", "cluster", "weights", "bootstrap", "confidence", "gate")}
+    told = {
+        k: keywords[k] for k in ("task", "cluster", "weights", "bootstrap", "confidence", "gate")
+    }
     assert told == {
         "task": None,
         "cluster": None,

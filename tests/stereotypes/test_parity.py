@@ -63,6 +63,8 @@ def test_scores_of_another_language_are_told(reference: Path) -> None:
 def test_turkish_rows_that_no_score_can_tell(reference: Path) -> None:
     files = data(reference, ("intrasentence",), "tr")
     name = "google_mt5-base_mT5LM_mT5LM_tr.json"
-    report = score(reference / "predictions" / name, confidence=None, skip_intersentence=True, **files)
+    report = score(
+        reference / "predictions" / name, confidence=None, skip_intersentence=True, **files
+    )
     table = next(table for table in report.tables if table.name == "unscorable")
     assert table.rows == [["intrasentence", 2106, 12, 12, 2]]

@@ -33,7 +33,9 @@ def ranked_metrics(names: tuple[str, ...], rules: Rules, boxes: int) -> list[Met
     resamples = RESAMPLES if boxes <= RESAMPLED_BOXES else 0
     summary = tuple(one.name for one in summary_names(rules))
     return [
-        Events("matches", summary, score_summary, _AP, facts={"main": summary, "resamples": resamples}),
+        Events(
+            "matches", summary, score_summary, _AP, facts={"main": summary, "resamples": resamples}
+        ),
         Events(
             "matches",
             tuple(f"AP_class_{name}" for name in names),

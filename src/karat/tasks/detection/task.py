@@ -53,7 +53,9 @@ class Detection:
     def metrics(self, pairs: DetectionPairs, options: Mapping[str, Any]) -> Sequence[Metric]:
         """What the data and the options allow."""
         names = pairs.gold.class_names
-        found = metrics.ranked_metrics(names, pairs.pred.rules, pairs.pred.detections.n) + metrics.cut_metrics(names)
+        found = metrics.ranked_metrics(
+            names, pairs.pred.rules, pairs.pred.detections.n
+        ) + metrics.cut_metrics(names)
         return found + (calibration_metrics() if calibrates(pairs, _boxes(options)) else [])
 
     def official(
