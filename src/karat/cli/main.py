@@ -130,7 +130,8 @@ def _open_closed_streams() -> None:
     """Let nothing be read from, and written to, streams that the shell has closed (`>&-`)."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))
+            # Standard streams stay open as long as the process.
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def _never_fail_to_encode() -> None:

@@ -34,17 +34,17 @@ def _lines(source: Source, wanted: list[int]) -> Picked:
     pending = iter([*wanted, None])
     record = next(pending)
     for block in source.blocks():
-        block = left + block
-        cut = block.rfind(b"\n") + 1
-        lines_here = block.count(b"\n", 0, cut)
+        text = left + block
+        cut = text.rfind(b"\n") + 1
+        lines_here = text.count(b"\n", 0, cut)
         if record is not None and record < done + lines_here:
-            lines = block[:cut].split(b"\n")
+            lines = text[:cut].split(b"\n")
             while record is not None and record < done + lines_here:
                 found[record] = (record + 1, _fields(lines[record - done]))
                 record = next(pending)
         if record is None:
             return found
-        done, left = done + lines_here, block[cut:]
+        done, left = done + lines_here, text[cut:]
     if record is not None and record == done and left.strip():
         found[record] = (record + 1, _fields(left))
     return found
