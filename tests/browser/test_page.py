@@ -119,6 +119,13 @@ def test_the_keyboard_reaches_and_works_everything(
     browser.run("document.body.focus()")
     browser.key("Tab")
     assert browser.run("document.activeElement.textContent") == "Skip to the report"
+    links = browser.run("[...document.querySelectorAll('.top nav a')].map(a => a.textContent)")
+    assert links == ["Scores", "Gates", "Slices", "A closer look", "Worst texts", "About"]
+    for word in links:
+        browser.key("Tab")
+        assert browser.run("document.activeElement.textContent") == word
+        target = "document.querySelector(document.activeElement.getAttribute('href'))"
+        assert word.split()[-1].lower() in browser.run(f"{target}.textContent.toLowerCase()")
     browser.key("Tab")
     assert browser.run("document.activeElement.hasAttribute('data-theme-toggle')")
     browser.run("document.querySelector('th[data-sort] button').focus()")

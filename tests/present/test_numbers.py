@@ -64,7 +64,9 @@ def test_undefined_is_a_dash(value: float | None) -> None:
 
 def test_intervals_are_told_apart_from_minus_signs() -> None:
     assert interval(-0.02, 0.01, 2, PLAIN) == "-0.02 to 0.01"
-    assert interval(-0.02, 0.01, 2, RICH) == "−0.02 – 0.01"
+    assert interval(-0.02, 0.01, 2, RICH) == "−0.02 to 0.01"
+    assert interval(-0.02, -0.01, 2, RICH) == "−0.02 to −0.01"
+    assert interval(0.01, 0.02, 2, RICH) == "0.01 – 0.02"
     assert interval(None, 0.01, 2, RICH) == ""
 
 

@@ -42,10 +42,10 @@ def count(value: int | None, style: Style) -> str:
 
 
 def interval(low: float | None, high: float | None, places: int, style: Style) -> str:
-    """`low – high`, empty where there is none."""
+    """`low – high`, `−low to high` where a dash would stand among signs; empty for none."""
     if low is None or high is None:
         return ""
-    between = " – " if style.unicode else " to "
+    between = " – " if style.unicode and low >= 0 else " to "
     return f"{fixed(low, places, style)}{between}{fixed(high, places, style)}"
 
 

@@ -25,7 +25,7 @@ def gate_section(report: Report, heading: str) -> Safe:
 def _gate(gate: Gate) -> Safe:
     word = "passed" if gate.passed else "failed"
     badge = element("span", word, class_=f"badge {'good' if gate.passed else 'bad'}")
-    return element("li", badge, " ", element("code", gate.rule), " ", gate.text)
+    return element("li", badge, " ", element("code", gate.rule), ": ", gate.text)
 
 
 def problem_section(report: Report, heading: str) -> Safe:

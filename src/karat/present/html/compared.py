@@ -17,23 +17,24 @@ from karat.present.html.figures import (
     whole,
 )
 from karat.present.html.markup import Content, Safe, breakable, element, joined
-from karat.present.html.scale import Scale, spanning, ticks
+from karat.present.html.scale import Scale, spanning
 from karat.present.html.sheet import Cell, Column, sheet
 
-WIDTH = 260
 MOST_SLICES = 60
+MOST_ROWS = 200
 
 
 def comparison_section(report: Report, heading: str, below: str) -> Safe:
-    """The systems side by side, then each against the baseline."""
+    """The systems side by side, then each against the baseline.
+
+    What each comparison comes to, in a sentence, stands at the top of the page.
+    """
     if not report.comparisons:
         return Safe("")
     parts = [element(heading, "Comparison"), _systems(report.systems)]
     for one in report.comparisons:
-        parts.append(element(below, f"{one.system} against {one.baseline}"))
-        if one.sentence:
-            parts.append(element("p", one.sentence))
-        parts += [_differences(one), _slices(one)]
+        title = element(below, f"{one.system} against {one.baseline}")
+        parts += [title, _differences(one), _slices(one)]
     return joined(parts)
 
 
@@ -46,13 +47,19 @@ def _systems(systems: list[System]) -> Safe:
     ]
     if not rows:
         return Safe("")
-    titles = [f"{one.letter} {one.name}".strip() for one in systems]
+    titles = [_lettered(one) for one in systems]
     columns = [Column("score"), *(Column(title, numeric=True) for title in titles)]
-    table = sheet("Scores of each system", columns, rows, kind="systems")
+    table = sheet("Scores of each system", columns, rows, kind="full systems")
     if not any(one.beats for one in systems):
         return table
     note = "Raised letters: the systems that this one surely beats in this score."
     return joined(table, element("p", note, class_="note"))
+
+
+def _lettered(system: System) -> Safe:
+    """The name of a system behind the letter that stands for it."""
+    letter = element("span", system.letter, class_="letter") if system.letter else None
+    return joined(letter, " " if letter else None, breakable(system.name))
 
 
 def _score(system: System, name: str, letters: Mapping[str, str]) -> Cell:
@@ -66,7 +73,7 @@ def _score(system: System, name: str, letters: Mapping[str, str]) -> Cell:
     shown = joined(
         element("strong", value),
         element("sup", beaten) if beaten else None,
-        element("small", span, class_="remark") if span else None,
+        element("small", span, class_="remark extra") if span else None,
     )
     return Cell(shown, score.value)
 
@@ -80,11 +87,12 @@ def _differences(one: Comparison) -> Safe:
     table = _forest(caption, [(d.name, None, d) for d in main], "metric")
     if len(main) == len(one.differences):
         return table
-    rows = [(d.name, None, d) for d in one.differences[:200]]
+    rows = [(d.name, None, d) for d in one.differences[:MOST_ROWS]]
     word = f"All {len(one.differences)} differences: {caption}"
-    return joined(
-        table, element("details", element("summary", word), _forest(word, rows, "metric"))
-    )
+    if len(rows) < len(one.differences):
+        word = f"The first {MOST_ROWS} of {len(one.differences)} differences: {caption}"
+    all_of_them = _forest(word, rows, "metric", drawn=False)
+    return joined(table, element("details", element("summary", word), all_of_them))
 
 
 def _slices(one: Comparison) -> Safe:
@@ -105,14 +113,21 @@ def _level(piece: SliceDifference) -> str:
     return f"{piece.field} = {piece.level}"
 
 
-def _forest(caption: str, rows: Sequence[tuple[str, int | None, Difference]], first: str) -> Safe:
-    """Differences around the line of none; a scale other than the first one's has no picture."""
+def _forest(
+    caption: str,
+    rows: Sequence[tuple[str, int | None, Difference]],
+    first: str,
+    drawn: bool = True,
+) -> Safe:
+    """Differences around the line of none; a scale other than the first one's has no picture.
+
+    What has an interval decides how wide the axis is, so that one large difference without any
+    does not press the others together.
+    """
     axis = _axis_of(rows[0][2])
-    drawn = [d for _, _, d in rows if _axis_of(d) == axis]
-    most = max(
-        (abs(v) for d in drawn for v in (d.value, d.low, d.high) if v is not None), default=0
-    )
-    scale = Scale(*spanning([-most, most]), 10, WIDTH - 10)
+    alike = [d for _, _, d in rows if _axis_of(d) == axis]
+    spread = [d for d in alike if d.low is not None] or alike
+    scale = svg.across(*spanning([0.0, *(v for d in spread for v in (d.value, d.low, d.high))]))
     sized = any(n is not None for _, n, _ in rows)
     columns = [
         Column(first),
@@ -121,14 +136,14 @@ def _forest(caption: str, rows: Sequence[tuple[str, int | None, Difference]], fi
         Column("", sortable=False),
         Column("n" if sized else "win / tie / loss", numeric=True, extra=True),
         Column("p", numeric=True, extra=True),
-        Column("q" if sized else "p (Holm)", numeric=True),
+        Column("q" if sized else "Holm p", numeric=True),
         Column("detectable", numeric=True, extra=True),
     ]
-    body = [_row(name, n, d, scale if _axis_of(d) == axis else None) for name, n, d in rows]
-    places = ticks(scale.low, scale.high, 5)
-    drawn_axis = svg.axis(scale, [f"{place:g}" for place in places], places)
-    foot: list[Content] = ["", "", "", drawn_axis, "", "", "", ""]
-    return sheet(caption, columns, body, foot=foot, kind="forest")
+    body = [
+        _row(name, n, d, scale if drawn and _axis_of(d) == axis else None) for name, n, d in rows
+    ]
+    foot: list[Content] = ["", "", "", svg.axis(scale), "", "", "", ""]
+    return sheet(caption, columns, body, foot=foot if drawn else None, kind="full forest")
 
 
 def _axis_of(one: Difference) -> str:
@@ -143,7 +158,7 @@ def _row(name: str, n: int | None, one: Difference, scale: Scale | None) -> list
     sure = judged is not None and judged < SIGNIFICANT
     kind = meaning(one.value, one.better, sure)
     picture: Content = element("small", one.reason or one.no_interval, class_="remark")
-    if one.value is not None and scale is not None:
+    if one.value is not None and scale is not None and scale.low <= one.value <= scale.high:
         label = f"{name}: {gap}" + (f", interval {span}" if span else "")
         picture = svg.interval(
             one.value, one.low, one.high, scale, label, reference=0.0, meaning=kind
@@ -160,5 +175,5 @@ def _row(name: str, n: int | None, one: Difference, scale: Scale | None) -> list
         Cell(record, n if n is not None else one.wins),
         Cell(chance(one.p), one.p),
         Cell(chance(judged), judged),
-        Cell("" if seen is None else f"{seen:.2g}", seen),
+        Cell("" if seen is None else value_of(one.scale, seen, one.low, one.high), seen),
     ]

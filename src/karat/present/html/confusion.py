@@ -30,7 +30,8 @@ def matrix(table: Table) -> Safe:
     if order != list(range(len(names))):
         said += " Classes that are mistaken for each other stand together."
     note = element("p", said, class_="note")
-    return joined(note, _grid(table, names, cells, order), top if len(names) > 2 else "")
+    grid = _grid(table, names, cells, order)
+    return joined(note, element("div", grid, top if len(names) > 2 else None, class_="beside"))
 
 
 def confusions(names: Sequence[str], columns: Sequence[str], cells: Matrix) -> Safe:

@@ -8,10 +8,9 @@ from typing import Any
 
 from karat.model.report import Example, Report
 from karat.present.html.boxes import scene
-from karat.present.html.figures import STYLE
-from karat.present.html.markup import Safe, element, joined
+from karat.present.html.markup import Content, Safe, element, joined
 from karat.present.html.photos import photo
-from karat.present.numbers import fixed, plural
+from karat.present.numbers import plural
 from karat.present.tables import DRAWN
 
 MOST_ITEMS = 200
@@ -79,9 +78,9 @@ def _card(example: Example, at: int, image: str | None) -> Safe:
     place = f"line {example.line}" if example.line is not None else f"record {example.record}"
     facts = [element("span", place)]
     if example.score is not None:
-        facts.append(element("span", f"score {fixed(example.score, 4, STYLE)}"))
+        facts.append(element("span", f"score {example.score:.4g}".replace("-", "−")))
     if example.kind:
-        facts.append(element("span", example.kind, class_="kind"))
+        facts.append(element("span", example.kind, class_="badge"))
     head = element("header", element("strong", example.id, dir="auto"), facts)
     boxes = scene(example, image)
     fields = [
@@ -102,7 +101,20 @@ def _card(example: Example, at: int, image: str | None) -> Safe:
     )
 
 
-def _shown(value: Any) -> str:
-    """A field as text, cut where it is too long to read here."""
-    said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _shown(value: Any) -> Content:
+    """A field as text, cut where it is too long to read here; what is empty says so."""
+    if value is None or value in ("", [], {}):
+        return element("span", "–" if value is None else "(empty)", class_="dim")
+    said = _said(value)
     return said if len(said) <= MOST_TEXT else said[:MOST_TEXT] + " …"
+
+
+def _said(value: Any) -> str:
+    """Text as it is, a flat object as `key: value`, a list of names with commas, else JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and not any(isinstance(v, dict | list) for v in value.values()):
+        return " · ".join(f"{key}: {_said(one)}" for key, one in value.items())
+    if isinstance(value, list) and all(isinstance(one, str) and "," not in one for one in value):
+        return ", ".join(value)
+    return json.dumps(value, ensure_ascii=False)

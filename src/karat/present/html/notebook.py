@@ -14,13 +14,13 @@ from karat.present.terminal import headline
 
 
 def fragment(report: Report) -> str:
-    """The verdict, the main scores, the comparison, and the slices of the first score."""
+    """The verdict (of each system), the main scores, the comparison, and the slices."""
     first = headline(report)
     said = sentences(report)
     return element(
         "div",
         element("style", Safe(source("marks.css"))),
-        element("p", element("strong", said[0])) if said else None,
+        [element("p", element("strong", one)) for one in said[: len(report.comparisons) or 1]],
         score_table(report, main_scores(report.scores), "Scores") if report.scores else None,
         comparison_section(report, "h4", "h5"),
         forest(report, first) if first is not None and report.slices else None,

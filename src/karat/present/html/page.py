@@ -8,13 +8,12 @@ import re
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
 from karat.model.report import Report
 from karat.present.html.about import about_section, gate_section, problem_section
-from karat.present.html.charts import figure
 from karat.present.html.compared import comparison_section
 from karat.present.html.figures import main_scores, size
 from karat.present.html.items import item_section
@@ -23,8 +22,9 @@ from karat.present.html.runs import names_of, shared_section
 from karat.present.html.scores import score_section, score_table
 from karat.present.html.slices import slice_section
 from karat.present.html.suite import suite_section
-from karat.present.html.tables import drawn
 from karat.present.html.verdict import sentences
+from karat.present.html.views import view_section
+from karat.present.numbers import plural
 
 DATA = re.compile(rb'<script type="application/json" data-karat="report">(.*?)</script>', re.DOTALL)
 ICON = (
@@ -32,8 +32,9 @@ ICON = (
     "%3Crect width='9' height='9' rx='2' fill='%23a87b12'/%3E%3C/svg%3E"
 )
 GENERATOR = element("meta", name="generator", content="karat")
-MOST_VIEWS = 60
-INDEX_SCORES = 5
+INDEX_SCORES = 3
+
+Section: TypeAlias = tuple[str, str, Safe]
 
 
 def render(report: Report) -> bytes:
@@ -47,21 +48,23 @@ def render_all(reports: Sequence[Report], images: Path | None = None) -> bytes:
     `images` is a folder with the images of the items, for tasks whose items are images.
     """
     names = names_of(reports)
-    one = len(reports) == 1
-    title = names[0] if one else f"{len(reports)} runs"
-    if one:
-        body = part(reports[0], names[0], 1, "r1-", images)
-    else:
-        contents = [element("li", element("a", n, href=f"#r{i}")) for i, n in enumerate(names, 1)]
-        body = joined(
-            element("h1", title),
-            element("nav", element("ul", contents, class_="contents"), aria_label="Runs"),
-            shared_section(reports, names, "h2"),
-            [
-                part(r, n, 2, f"r{i}-", images)
-                for i, (r, n) in enumerate(zip(reports, names, strict=True), 1)
-            ],
-        )
+    if len(reports) == 1:
+        sections = sections_of(reports[0], 1, "r1-", images)
+        links = [(f"#{place}", word) for place, word, _ in sections]
+        body = part(reports[0], names[0], 1, "r1", sections)
+        return _document(names[0], body, reports, links)
+    title = f"{len(reports)} runs"
+    contents = [element("li", element("a", n, href=f"#r{i}")) for i, n in enumerate(names, 1)]
+    parts = [
+        part(r, n, 2, f"r{i}", sections_of(r, 2, f"r{i}-", images))
+        for i, (r, n) in enumerate(zip(reports, names, strict=True), 1)
+    ]
+    body = joined(
+        element("h1", title),
+        element("nav", element("ul", contents, class_="contents"), aria_label="Runs"),
+        shared_section(reports, names, "h2"),
+        parts,
+    )
     return _document(title, body, reports)
 
 
@@ -91,20 +94,29 @@ def reports_in(content: bytes) -> list[Report]:
     return [Report.from_json(found) for found in DATA.findall(content)]
 
 
-def part(report: Report, name: str, level: int, prefix: str, images: Path | None = None) -> Safe:
-    """One run from its verdict to its signature."""
-    title, section, below = (f"h{level + at}" for at in range(3))
-    blocks = [
-        score_section(report, section),
-        gate_section(report, section),
-        comparison_section(report, section, below),
-        suite_section(report, section, below),
-        slice_section(report, section, below),
-        _views(report, section, below),
-        item_section(report, section, prefix, images),
-        problem_section(report, section),
-        about_section(report, section, prefix),
+def sections_of(report: Report, level: int, prefix: str, images: Path | None) -> list[Section]:
+    """(id, short name, content) of everything that a run has to show, in the page's order."""
+    heading, below = f"h{level + 1}", f"h{level + 2}"
+    found = [
+        ("Scores", score_section(report, heading)),
+        ("Gates", gate_section(report, heading)),
+        ("Comparison", comparison_section(report, heading, below)),
+        ("Tests", suite_section(report, heading, below)),
+        ("Slices", slice_section(report, heading, below)),
+        ("A closer look", view_section(report, heading, below)),
+        (f"Worst {plural(report.item, 2)}", item_section(report, heading, prefix, images)),
+        ("Problems", problem_section(report, heading)),
+        ("About", about_section(report, heading, prefix)),
     ]
+    return [
+        (prefix + word.lower().replace(" ", "-"), word, content)
+        for word, content in found
+        if content
+    ]
+
+
+def part(report: Report, name: str, level: int, place: str, sections: Sequence[Section]) -> Safe:
+    """One run from its verdict to its signature."""
     first, *more = sentences(report) or [size(report)]
     verdict = element(
         "div",
@@ -114,22 +126,14 @@ def part(report: Report, name: str, level: int, prefix: str, images: Path | None
     )
     return element(
         "article",
-        element("header", element(title, name, id=prefix.rstrip("-")), verdict),
-        [element("section", block, class_="block") for block in blocks if block],
+        element("header", element(f"h{level}", name, id=place), verdict),
+        [element("section", block, class_="block", id=own) for own, _, block in sections],
     )
 
 
-def _views(report: Report, heading: str, below: str) -> Safe:
-    """The task's own pictures and tables."""
-    views = [figure(curve, below) for curve in report.curves[:MOST_VIEWS]]
-    views += [drawn(table, below) for table in report.tables[:MOST_VIEWS]]
-    inside = joined(views)
-    if not inside:
-        return Safe("")
-    return joined(element(heading, "A closer look"), element("div", inside, class_="views"))
-
-
-def _document(title: str, body: Safe, reports: Sequence[Report]) -> bytes:
+def _document(
+    title: str, body: Safe, reports: Sequence[Report], links: Sequence[tuple[str, str]] = ()
+) -> bytes:
     style, script = source("marks.css") + source("page.css"), source("page.js")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
@@ -147,7 +151,9 @@ def _document(title: str, body: Safe, reports: Sequence[Report]) -> bytes:
         element("script", Safe(script)),
     )
     toggle = element("button", "Dark", type="button", data_theme_toggle="", hidden=True)
-    top = element("header", element("span", "karat", class_="brand"), toggle, class_="top")
+    jumps = [element("a", word, href=place) for place, word in links]
+    nav = element("nav", jumps, aria_label="Sections") if jumps else None
+    top = element("header", element("span", "karat", class_="brand"), nav, toggle, class_="top")
     skip = element("a", "Skip to the report", href="#report", class_="skip")
     main = element("main", body, id="report", tabindex="-1")
     page = element("body", skip, top, main, [_data(report) for report in reports])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from karat.model.report import Report
 from karat.present.html.figures import interval_of, main_scores, value_of
 from karat.present.html.markup import Content, Safe, element, joined
-from karat.present.html.scores import score_bar
+from karat.present.html.scores import score_bar, shared_axis
 from karat.present.html.sheet import Cell, Column, sheet
 
 MOST_SHARED = 12
@@ -54,6 +54,7 @@ def _shared(group: list[tuple[str, Report]], heading: str) -> Safe:
     if not wanted:
         return Safe("")
     rows: list[list[Cell | Content]] = []
+    scale = shared_axis([report[name] for _, report in group for name in wanted])
     for name in wanted:
         for run, report in group:
             score = report[name]
@@ -61,7 +62,13 @@ def _shared(group: list[tuple[str, Report]], heading: str) -> Safe:
             span = interval_of(score.scale, score.value, score.low, score.high)
             label = run.replace(f"{report.title}: ", "", 1)
             rows.append(
-                [name, label, Cell(element("strong", value), score.value), span, score_bar(score)]
+                [
+                    name,
+                    label,
+                    Cell(element("strong", value), score.value),
+                    span,
+                    score_bar(score, scale),
+                ]
             )
     columns = [
         Column("score"),
@@ -74,7 +81,7 @@ def _shared(group: list[tuple[str, Report]], heading: str) -> Safe:
     return joined(
         element(heading, title),
         element("p", _caution(group), class_="note"),
-        sheet(title, columns, rows),
+        sheet(title, columns, rows, kind="full"),
     )
 
 

@@ -18,7 +18,6 @@ from karat.present.html.sheet import Cell, Column, sheet
 from karat.present.numbers import fixed, interval_title
 
 MOST_ROWS = 200
-BAR = 240
 
 
 def score_section(report: Report, heading: str) -> Safe:
@@ -53,11 +52,28 @@ def score_table(report: Report, scores: list[Score], caption: str) -> Safe:
             Column("clusters", numeric=True, extra=True),
             Column("design effect", numeric=True, extra=True),
         ]
-    rows = [_row(score, clustered) for score in scores]
-    return sheet(caption, columns, rows)
+    scale = shared_axis(scores)
+    rows = [_row(score, clustered, scale) for score in scores]
+    foot: list[Content] | None = None
+    if scale is not None:
+        foot = ["", "", "", svg.axis(scale), *[""] * (len(columns) - 4)]
+    return sheet(caption, columns, rows, foot=foot, kind="full")
 
 
-def _row(score: Score, clustered: bool) -> list[Cell | Content]:
+def shared_axis(scores: list[Score]) -> Scale | None:
+    """The axis on which all of these are drawn, None where none of them has ends.
+
+    Percentages have one of their own; correlations use that of fractions unless one is negative.
+    """
+    drawn = [s for s in scores if s.value is not None and s.scale in RANGES]
+    if not drawn:
+        return None
+    high = RANGES[drawn[0].scale][1]
+    below = any(v is not None and v < 0 for s in drawn for v in (s.value, s.low))
+    return svg.across(-high if below else 0.0, high)
+
+
+def _row(score: Score, clustered: bool, scale: Scale | None) -> list[Cell | Content]:
     value = value_of(score.scale, score.value, score.low, score.high)
     span = interval_of(score.scale, score.value, score.low, score.high)
     remark = _remark(score)
@@ -66,7 +82,7 @@ def _row(score: Score, clustered: bool) -> list[Cell | Content]:
         Cell(joined(breakable(score.name), below), score.name),
         Cell(element("strong", value), score.value),
         Cell(span, score.low),
-        score_bar(score),
+        score_bar(score, scale),
         Cell(whole(score.n), score.n),
     ]
     if clustered:
@@ -78,14 +94,13 @@ def _row(score: Score, clustered: bool) -> list[Cell | Content]:
     return row
 
 
-def score_bar(score: Score) -> Safe:
-    """The interval on the whole axis of its scale; nothing where the scale has no end."""
-    if score.value is None or score.scale not in RANGES:
+def score_bar(score: Score, scale: Scale | None) -> Safe:
+    """The interval on the shared axis; nothing where the score's own scale ends elsewhere."""
+    if scale is None or score.value is None or RANGES.get(score.scale, (0, 0))[1] != scale.high:
         return Safe("")
     value = value_of(score.scale, score.value, score.low, score.high)
     span = interval_of(score.scale, score.value, score.low, score.high)
     label = f"{score.name} {value}" + (f", interval {span}" if span else "")
-    scale = Scale(*RANGES[score.scale], 6, BAR - 6)
     return svg.interval(score.value, score.low, score.high, scale, label)
 
 

@@ -16,13 +16,12 @@ from karat.present.html.figures import (
     whole,
 )
 from karat.present.html.markup import Content, Safe, breakable, element, joined
-from karat.present.html.scale import Scale, spanning, ticks
+from karat.present.html.scale import Scale, spanning
 from karat.present.html.sheet import Cell, Column, sheet
 from karat.present.terminal import headline
 
 MOST_SLICES = 60
 MOST_METRICS = 8
-WIDTH = 320
 
 Found = tuple[Slice, SliceScore]
 
@@ -54,8 +53,7 @@ def forest(report: Report, score: Score) -> Safe:
     found = sorted(_found(report, score), key=lambda pair: badness(pair[1].value, score))
     shown = found[:MOST_SLICES]
     values = [v for _, one in shown for v in (one.value, one.low, one.high)]
-    low, high = spanning([*values, score.value])
-    scale = Scale(low, high, 10, WIDTH - 10)
+    scale = svg.across(*spanning([*values, score.value]))
     fields = len({piece.field for piece, _ in found}) > 1
     name = "slice" if fields else next((piece.field for piece, _ in found), "slice")
     columns = [
@@ -68,8 +66,8 @@ def forest(report: Report, score: Score) -> Safe:
         Column("q", numeric=True, extra=True),
     ]
     rows = [_row(piece, one, score, scale, fields) for piece, one in shown]
-    foot: list[Content] = ["", "", "", _axis(scale), "", "", ""]
-    table = sheet(f"Slices by {score.name}", columns, rows, foot=foot, kind="forest")
+    foot: list[Content] = ["", "", "", svg.axis(scale), "", "", ""]
+    table = sheet(f"Slices by {score.name}", columns, rows, foot=foot, kind="full forest")
     more = len(found) - len(shown)
     return joined(
         table, element("p", f"and {more} more in the file", class_="note") if more else ""
@@ -108,8 +106,3 @@ def _row(
         Cell(gap + (" *" if sure else ""), one.difference, kind),
         Cell(chance(one.q), one.q),
     ]
-
-
-def _axis(scale: Scale) -> Safe:
-    places = ticks(scale.low, scale.high, 5)
-    return svg.axis(scale, [f"{place:g}" for place in places], places)

@@ -9,11 +9,11 @@ from karat.model.suite import Case, Change, Plot, Test
 from karat.present.html import svg
 from karat.present.html.figures import STYLE
 from karat.present.html.markup import Content, Safe, breakable, element, joined, number
-from karat.present.html.scale import Scale
+from karat.present.html.scale import Scale, spanning
 from karat.present.html.sheet import Cell, Column, sheet
 from karat.present.html.svg import Frame
-from karat.present.numbers import fixed, interval
-from karat.present.suite import WORDS, changes_of, counts_of, numbers_of, place_of, tests_of
+from karat.present.numbers import fixed, interval, plural
+from karat.present.suite import WORDS, changes_of, numbers_of, place_of, tests_of
 
 MOST_CASES, MOST_PICTURES = 20, 120
 NAME, BAR, STEP, THICK = 130, 240, 26, 9
@@ -21,30 +21,32 @@ MEANING = {"fail": "bad", "warning": "warn", "pass": "good", "skip": ""}
 
 
 def suite_section(report: Report, heading: str, below: str) -> Safe:
-    """What changed, what fails and warns, and, folded, what passed; nothing for other runs."""
+    """What fails and warns first, the rest folded, then what changed and every case."""
     tests = tests_of(report)
     if not tests:
         return Safe("")
     loud = [test for test in tests if test.status in ("fail", "warning")]
-    rest = [test for test in tests if test.status == "pass"]
+    calm = [test for test in tests if test.status == "pass"]
+    skipped = [test for test in tests if test.status == "skip"]
     left = [MOST_PICTURES]
     return joined(
         element(heading, "Stress tests"),
-        element("p", counts_of(report)),
-        _overview(tests),
-        _changes(changes_of(report)),
+        _overview("Tests that fail or warn", loud),
+        _folded(f"{len(calm)} passed", _overview("Tests that pass", calm)),
+        _folded(f"{len(skipped)} skipped", _overview("Tests left out", skipped)),
+        _changes(changes_of(report), below),
         [_test(test, below, left) for test in loud],
-        element(
-            "details",
-            element("summary", f"The {len(rest)} tests that pass"),
-            [_test(test, below, left) for test in rest],
-        )
-        if rest
-        else None,
+        _folded("The cases of the tests that pass", [_test(test, below, left) for test in calm]),
     )
 
 
-def _overview(tests: Sequence[Test]) -> Safe:
+def _folded(title: str, inside: Content) -> Safe:
+    return element("details", element("summary", title), inside) if inside else Safe("")
+
+
+def _overview(caption: str, tests: Sequence[Test]) -> Safe:
+    if not tests:
+        return Safe("")
     columns = [Column("test"), Column("status"), Column("kind", extra=True), Column("worst case")]
     rows: list[list[Cell | Content]] = []
     for at, test in enumerate(tests):
@@ -60,7 +62,7 @@ def _overview(tests: Sequence[Test]) -> Safe:
                 told,
             ]
         )
-    return sheet("All tests, worst first", columns, rows)
+    return sheet(caption, columns, rows, kind="full")
 
 
 def _status(status: str) -> Safe:
@@ -68,51 +70,86 @@ def _status(status: str) -> Safe:
     return element("span", word, class_=f"badge {MEANING[status]}".strip())
 
 
-def _changes(changes: dict[str, Change]) -> Safe:
+def _changes(changes: dict[str, Change], heading: str) -> Safe:
+    """The metrics of both sides, each change around the line of none."""
     if not changes:
         return Safe("")
     columns = [
         Column("metric"),
-        *(Column(name, numeric=True) for name in ("reference", "evaluation", "change")),
+        Column("reference", numeric=True, extra=True),
+        Column("evaluation", numeric=True),
+        Column("change", numeric=True),
         Column("95 % interval", numeric=True, extra=True),
+        Column("", sortable=False),
     ]
+    ends = [x for one in changes.values() for x in (one.change, one.low, one.high)]
+    scale = svg.across(*spanning([0.0, *ends]))
     rows: list[list[Cell | Content]] = [
         [
             breakable(name),
             Cell(fixed(one.ref, 3, STYLE), one.ref),
             Cell(fixed(one.eval, 3, STYLE), one.eval),
             Cell(fixed(one.change, 3, STYLE, signed=True), one.change),
-            interval(one.low, one.high, 3, STYLE),
+            Cell(interval(one.low, one.high, 3, STYLE), one.low),
+            _around(name, one, scale),
         ]
         for name, one in changes.items()
     ]
-    return sheet("Metrics of both sides", columns, rows)
-
-
-def _test(test: Test, heading: str, left: list[int]) -> Safe:
-    """A test with its cases; `left` is how many pictures the page may still have."""
-    cases = test.cases[:MOST_CASES]
-    more = len(test.cases) - len(cases)
-    return element(
-        "section",
-        element(heading, joined(_status(test.status), " ", test.title)),
-        [_case(case, left) for case in cases],
-        element("p", f"and {more} more cases in the file", class_="note") if more else None,
-        class_="block",
+    foot: list[Content] = ["", "", "", "", "", svg.axis(scale)]
+    title = "Metrics of both sides"
+    return joined(
+        element(heading, title), sheet(title, columns, rows, foot=foot, kind="full forest")
     )
 
 
-def _case(case: Case, left: list[int]) -> Safe:
+def _around(name: str, one: Change, scale: Scale) -> Safe:
+    if one.change is None:
+        return Safe("")
+    span = interval(one.low, one.high, 3, STYLE)
+    label = f"{name}: {fixed(one.change, 3, STYLE, signed=True)}"
+    label += f", interval {span}" if span else ""
+    return svg.interval(one.change, one.low, one.high, scale, label, reference=0.0)
+
+
+def _test(test: Test, heading: str, left: list[int]) -> Safe:
+    """A test with its cases, those that pass folded; `left`: pictures that may still be drawn."""
+    cases = test.cases[:MOST_CASES]
+    loud = [case for case in cases if case.status != "pass" or test.status == "pass"]
+    calm = [case for case in cases if case not in loud]
+    more = len(test.cases) - len(cases)
+    return element(
+        "section",
+        element(heading, _status(test.status), " ", test.title),
+        [_case(case, left, len(test.cases) > 1) for case in loud],
+        _folded(
+            f"{len(calm)} more {plural('case', len(calm))} that pass",
+            [_case(case, left, True) for case in calm],
+        ),
+        element("p", f"and {more} more cases in the file", class_="note") if more else None,
+        class_="test",
+    )
+
+
+def _case(case: Case, left: list[int], marked: bool) -> Safe:
+    """One case; `marked` says that its status is not already that of its test."""
     drawn = None
-    if case.plot is not None and left[0] > 0:
+    plot = case.plot
+    # One value with its interval is said in the line above; a picture would only repeat it.
+    if plot is not None and left[0] > 0 and (plot.kind == "curve" or len(plot.labels) > 1):
         left[0] -= 1
-        drawn = _picture(case.plot, case.subject)
-    small = " | ".join(filter(None, (numbers_of(case), place_of(case, 12))))
+        drawn = _picture(plot, case.subject)
+    small = [numbers_of(case), place_of(case, 12)]
     return element(
         "div",
-        element("p", _status(case.status), " ", element("b", case.subject), f": {case.text}"),
-        element("p", small, class_="note") if small else None,
+        element(
+            "p",
+            (_status(case.status), " ") if marked else None,
+            element("b", case.subject),
+            f": {case.text}",
+        ),
+        [element("p", line, class_="note") for line in small if line],
         drawn,
+        class_="case",
     )
 
 
@@ -180,7 +217,7 @@ def _curve(plot: Plot, label: str) -> Safe:
 
 
 def _label(name: str, top: float) -> Safe:
-    shown = name if len(name) <= 20 else f"{name[:9]}…{name[-9:]}"
+    shown = name if len(name) <= 18 else f"{name[:8]}…{name[-8:]}"
     return element("text", shown, x=NAME - 6, y=number(top + 17), text_anchor="end")
 
 

@@ -1,6 +1,8 @@
 """Pictures out of lines and dots: an interval on its axis, and the frame that curves are drawn in.
 
 Colours come from classes, so that one picture serves the page by day and by night and on paper.
+Intervals are placed in per cent, so that they fill whatever column they stand in and their dots
+stay round.
 """
 
 from __future__ import annotations
@@ -13,6 +15,9 @@ from karat.present.html.scale import Scale, ticks
 
 ROW = 24
 """Height of a picture that stands in the row of a table."""
+
+EDGE = 2.0
+"""Per cent of the width that is left free at both ends, for half a dot."""
 
 WIDE, HIGH = 520, 340
 LEFT, RIGHT, TOP, BOTTOM = 54, 14, 12, 46
@@ -32,6 +37,11 @@ def picture(width: float, height: float, label: str, *marks: Safe, kind: str = "
     )
 
 
+def across(low: float, high: float) -> Scale:
+    """The scale of pictures that stand in the rows of one column, in per cent of its width."""
+    return Scale(low, high, EDGE, 100 - EDGE)
+
+
 def interval(
     value: float,
     low: float | None,
@@ -43,30 +53,46 @@ def interval(
     meaning: str = "",
 ) -> Safe:
     """A dot with its interval on a line of its own, and where the reference lies."""
-    middle = ROW / 2
     marks = []
     if reference is not None:
-        at = scale(reference)
-        marks.append(element("line", x1=at, x2=at, y1=0, y2=ROW, class_="reference"))
+        marks.append(_upright(scale(reference), "100%", "reference"))
     else:
-        marks.append(_across(scale.start, scale.end, middle, "track"))
+        marks.append(_level(scale.start, scale.end, "50%", "track"))
     if low is not None and high is not None:
-        marks.append(_across(scale(low), scale(high), middle, f"whisker {meaning}".strip()))
-    marks.append(
-        element("circle", cx=scale(value), cy=middle, r=4.5, class_=f"dot {meaning}".strip())
-    )
-    return picture(scale.end + scale.start, ROW, label, *marks, kind="row")
+        marks.append(_level(scale(low), scale(high), "50%", f"whisker {meaning}".strip()))
+    kind = f"dot {meaning}".strip()
+    marks.append(element("circle", cx=_share(scale(value)), cy="50%", r=4.5, class_=kind))
+    return _row(label, *marks)
 
 
-def axis(scale: Scale, shown: Sequence[str], places: Sequence[float]) -> Safe:
+def axis(scale: Scale, most: int = 5) -> Safe:
     """The numbers below a column of intervals."""
-    marks = [_across(scale.start, scale.end, 1, "rule")]
+    places = ticks(scale.low, scale.high, most)
+    shown = [f"{place:g}".replace("-", "−") for place in places]
+    marks = [_level(scale.start, scale.end, "1", "rule")]
     for place, word in zip(places, shown, strict=True):
         at = scale(place)
-        marks.append(element("line", x1=at, x2=at, y1=1, y2=5, class_="rule"))
-        marks.append(element("text", word, x=at, y=17, text_anchor="middle"))
-    wide = scale.end + scale.start
-    return picture(wide, ROW, f"axis from {shown[0]} to {shown[-1]}", *marks, kind="row")
+        marks.append(_upright(at, "5", "rule"))
+        marks.append(element("text", word, x=_share(at), y=17, text_anchor="middle"))
+    return _row(f"axis from {shown[0]} to {shown[-1]}", *marks)
+
+
+def _row(label: str, *marks: Safe) -> Safe:
+    """A picture as wide as the cell it stands in."""
+    title = element("title", label)
+    return element("svg", title, marks, role="img", width="100%", height=ROW, class_="picture row")
+
+
+def _share(place: float) -> str:
+    return f"{number(place)}%"
+
+
+def _level(start: float, end: float, height: str, kind: str) -> Safe:
+    return element("line", x1=_share(start), x2=_share(end), y1=height, y2=height, class_=kind)
+
+
+def _upright(place: float, foot: str, kind: str) -> Safe:
+    return element("line", x1=_share(place), x2=_share(place), y2=foot, class_=kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +128,7 @@ class Frame:
             )
         for value in ticks(*self.y_range):
             at = self.y(value)
-            parts.append(_across(LEFT, WIDE - RIGHT, at, "grid"))
+            parts.append(element("line", x1=LEFT, x2=WIDE - RIGHT, y1=at, y2=at, class_="grid"))
             parts.append(element("text", f"{value:g}", x=LEFT - 7, y=at + 4, text_anchor="end"))
         return joined(parts)
 
@@ -126,7 +152,3 @@ def path(points: Sequence[tuple[float, float]], kind: str, title: str) -> Safe:
 def dot(x: float, y: float, radius: float, kind: str, told: str) -> Safe:
     """A dot that tells what it stands for."""
     return element("circle", element("title", told), cx=x, cy=y, r=radius, class_=f"mark {kind}")
-
-
-def _across(start: float, end: float, height: float, kind: str) -> Safe:
-    return element("line", x1=start, x2=end, y1=height, y2=height, class_=kind)

@@ -13,9 +13,10 @@ from karat.present.html.sheet import Cell, Column, sheet
 from karat.present.numbers import fixed
 
 MOST_ROWS = 200
+FOLDED = 12
+"""A table with more rows than a third again shows this many, and all of them on request."""
+
 BAR = 56
-NARROW = 6
-"""A table with more columns gets the whole width of the page."""
 
 
 def drawn(table: Table, heading: str) -> Safe:
@@ -24,8 +25,7 @@ def drawn(table: Table, heading: str) -> Safe:
         return Safe("")
     draw = KINDS.get(table.kind, _plain)
     note = element("p", table.note, class_="note") if table.note else None
-    kind = "view wide" if len(table.columns) > NARROW and table.kind != "confusion" else "view"
-    return element("section", element(heading, table.title), draw(table), note, class_=kind)
+    return element("section", element(heading, table.title), draw(table), note, class_="view")
 
 
 def _plain(table: Table) -> Safe:
@@ -48,16 +48,23 @@ def _sheet(table: Table, bars: bool) -> Safe:
         [_cell(value, bars, digits) for value, digits in zip(row, places, strict=True)]
         for row in table.rows[:MOST_ROWS]
     ]
-    more = len(table.rows) - len(rows)
-    rest = element("p", f"and {whole(more)} more in the file", class_="note") if more else None
-    return joined(sheet(table.title, columns, rows), rest)
+    if 3 * len(rows) <= 4 * FOLDED:
+        return sheet(table.title, columns, rows)
+    total = len(table.rows)
+    word = f"All {whole(total)} rows of “{table.title}”"
+    if total > MOST_ROWS:
+        word = f"The first {MOST_ROWS} of {whole(total)} rows of “{table.title}”; the file has all"
+    return joined(
+        sheet(table.title, columns, rows[:FOLDED]),
+        element("details", element("summary", word), sheet(word, columns, rows)),
+    )
 
 
 def _places(table: Table, at: int) -> int:
-    """The decimals of a column: four for shares, two for what is larger, none for the huge."""
+    """The decimals of a column: three for shares, two for what is larger, none for the huge."""
     sizes = [abs(row[at]) for row in table.rows if isinstance(row[at], float)]
     largest = max(sizes, default=0.0)
-    return 4 if largest <= 1 else 2 if largest < 1e6 else 0
+    return 3 if largest <= 1 else 2 if largest < 1e6 else 0
 
 
 def _cell(value: Any, bars: bool, places: int) -> Cell | Content:

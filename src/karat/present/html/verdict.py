@@ -13,9 +13,9 @@ from karat.present.html.figures import (
     size,
     value_of,
 )
-from karat.present.numbers import interval_title, plural
+from karat.present.numbers import interval_title
 from karat.present.problems import counted
-from karat.present.suite import counts_of
+from karat.present.suite import counts_of, tests_of
 from karat.present.terminal import headline
 
 
@@ -23,7 +23,7 @@ def sentences(report: Report) -> list[str]:
     """What was found, most important first."""
     said = [one.sentence for one in report.comparisons if one.sentence]
     if report.kind == "stress":
-        said.append(f"{counts_of(report)} of the tests, over {size(report)}.")
+        said.append(f"Of {len(tests_of(report))} tests over {size(report)}: {counts_of(report)}.")
     score = headline(report)
     if not said and score is not None:
         said.append(_main(report, score))
@@ -78,7 +78,8 @@ def _gates(report: Report) -> str:
     many = len(report.gates)
     if not failed:
         return f"{'The gate is' if many == 1 else f'All {many} gates are'} passed."
-    return f"{len(failed)} of {many} {plural('gate', many)} failed: {', '.join(failed)}."
+    count = "The gate" if many == 1 else f"{len(failed)} of {many} gates"
+    return f"{count} failed: {', '.join(failed)}."
 
 
 def _problems(report: Report) -> str:
