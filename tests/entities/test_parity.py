@@ -102,12 +102,14 @@ def evaluated(gold: Spans, pred: Spans, least: float) -> Any:
     ).evaluate()
 
 
-def test_like_nervaluate_on_tags() -> None:
+@pytest.mark.parametrize("pool", [POOLS["clean"], ["O", "B-", "I-", "I-A-B", "B-A", "I-0"]])
+def test_like_nervaluate_on_tags(pool: list[str]) -> None:
     dice = Random("list")
     for _ in range(ROUNDS):
-        gold, pred = tags(dice, POOLS["clean"])
+        gold, pred = tags(dice, pool)
         if any(tag != "O" for line in gold + pred for tag in line):
-            theirs = Evaluator(gold, pred, tags=["PER", "LOC"], loader="list").evaluate()
+            types = sorted({tag[2:] for tag in pool if tag != "O"})
+            theirs = Evaluator(gold, pred, tags=types, loader="list").evaluate()
             same_as_nervaluate(scored_tags(gold, pred, like="nervaluate"), theirs)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 ENDS = {"BB", "BO", "IB", "IO", "EE", "EI", "EO"}
 STARTS = {"BB", "IB", "OB", "OI", "EE", "EI", "OE"}
+SILENT, BRACKETS = {"O", "."}, {"[", "]"}
 
 
 @dataclass
@@ -25,16 +26,24 @@ class Counts:
 
 
 def split(tag: str) -> tuple[str, str]:
-    letter, dash, rest = tag.partition("-")
-    return letter, rest if dash else ""
+    letter, _, rest = tag.partition("-")
+    return letter, "" if rest == "0" else rest  # a type of 0 is false to Perl, so none
 
 
 def ends(before: tuple[str, str], here: tuple[str, str]) -> bool:
-    return before[0] + here[0] in ENDS or (before[0] not in "O." and before[1] != here[1])
+    return (
+        before[0] + here[0] in ENDS
+        or (before[0] not in SILENT and before[1] != here[1])
+        or before[0] in BRACKETS
+    )
 
 
 def starts(before: tuple[str, str], here: tuple[str, str]) -> bool:
-    return before[0] + here[0] in STARTS or (here[0] not in "O." and before[1] != here[1])
+    return (
+        before[0] + here[0] in STARTS
+        or (here[0] not in SILENT and before[1] != here[1])
+        or here[0] in BRACKETS
+    )
 
 
 def walk(gold: list[list[str]], pred: list[list[str]]) -> Counts:
@@ -60,4 +69,5 @@ def walk(gold: list[list[str]], pred: list[list[str]]) -> Counts:
             out.tokens += real
             out.same += real and g == p
             g0, p0 = g, p
+    out.right += together
     return out

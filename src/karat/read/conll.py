@@ -1,7 +1,8 @@
 """CoNLL columns: one token a line, cells by tab or spaces, an empty line between sentences.
 
 Only the last cells are taken apart; the first one is kept where tokens are wanted. A line that
-starts with -DOCSTART- begins a document and is no sentence of its own.
+starts with -DOCSTART- begins a document and is no sentence of its own, unless marks are wanted as
+tokens, as conlleval takes them. A line whose first cell is -X- is never one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from karat.read.place import Place
 
 BOUNDARY = "-DOCSTART-"
 OLD_BOUNDARY = "-X-"
+MARKS = (BOUNDARY, f"{OLD_BOUNDARY} ", f"{OLD_BOUNDARY}\t")
+"""How a line begins that begins a document."""
+
 PIECE = 1 << 19
 
 # Entity linking reads AIDA and coreference columns itself: their documents have names, their lines
@@ -51,16 +55,20 @@ class _Reading:
     source: Source
     wanted: int
     problems: Problems
+    marks_are_tokens: bool
     number: dict[str, int] = field(default_factory=dict)
     parts: list[list[CodeArray]] = field(default_factory=list)
     blank: list[IntArray] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
+    silent: list[int] = field(default_factory=list)
     lines: int = 0
     width: int = 0
     tab: bool = False
 
 
-def read_columns(source: Source, wanted: int, problems: Problems) -> Columns | None:
+def read_columns(
+    source: Source, wanted: int, problems: Problems, marks_are_tokens: bool = False
+) -> Columns | None:
     """The last `wanted` columns of a file; None where something is wrong, which is reported."""
     before = problems.errors
     faults = source.check()
@@ -68,7 +76,8 @@ def read_columns(source: Source, wanted: int, problems: Problems) -> Columns | N
         problems.take(fault)
     if faults:
         return None
-    reading = _Reading(source, wanted, problems, parts=[[] for _ in range(wanted)])
+    parts: list[list[CodeArray]] = [[] for _ in range(wanted)]
+    reading = _Reading(source, wanted, problems, marks_are_tokens, parts=parts)
     for piece in pieces(source.blocks(), PIECE):
         lines = _decoded(piece, reading)
         _take(lines, reading)
@@ -119,17 +128,17 @@ def _take(lines: list[str], reading: _Reading) -> None:
     empty = known.setdefault("", len(known))
     reading.blank.append(np.flatnonzero(reading.parts[-1][-1] == empty) + reading.lines)
     if _marked(lines):
-        reading.starts += [
-            i + reading.lines
-            for i, line in enumerate(lines)
-            if line.startswith((BOUNDARY, f"{OLD_BOUNDARY} ", f"{OLD_BOUNDARY}\t"))
-        ]
+        for i, line in enumerate(lines, reading.lines):
+            if line.startswith(MARKS):
+                reading.starts.append(i)
+                if not (reading.marks_are_tokens and line.startswith(BOUNDARY)):
+                    reading.silent.append(i)
 
 
 def _marked(lines: list[str]) -> bool:
     """Whether some line begins a document."""
     joined = "\n" + "\n".join(lines)
-    return f"\n{BOUNDARY}" in joined or f"\n{OLD_BOUNDARY}" in joined
+    return any(f"\n{mark}" in joined for mark in MARKS)
 
 
 def _cells(line: str, tab: bool) -> list[str]:
@@ -169,12 +178,12 @@ def _careful(lines: list[str], reading: _Reading) -> list[list[str]]:
 
 
 def _finished(reading: _Reading) -> Columns:
-    """The columns without empty lines and document marks."""
+    """The columns without empty lines, and without document marks unless those are tokens."""
     blank = np.concatenate(reading.blank)
     token = np.ones(reading.lines, dtype=bool)
     token[blank] = False
     starts = np.array(reading.starts, dtype=np.int64)
-    token[starts] = False
+    token[np.array(reading.silent, dtype=np.int64)] = False
     at = np.flatnonzero(token).astype(np.int32 if reading.lines < 1 << 31 else np.int64)
     # A sentence begins where the line before is no token.
     place = np.flatnonzero(token & ~np.concatenate([[False], token[:-1]]))
@@ -194,15 +203,18 @@ def _finished(reading: _Reading) -> Columns:
     )
 
 
-def sentences(source: Source) -> Iterator[tuple[int, list[list[str]]]]:
+def sentences(
+    source: Source, marks_are_tokens: bool = False
+) -> Iterator[tuple[int, list[list[str]]]]:
     """(line of the first token, cells of each token) of every sentence; for a second look."""
+    silent = MARKS[1:] if marks_are_tokens else MARKS
     rows: list[list[str]] = []
     first = 0
     tab: bool | None = None
     for number, line in enumerate(_lines(source), 1):
         if line and tab is None:
             tab = "\t" in line
-        if line and not line.startswith((BOUNDARY, f"{OLD_BOUNDARY} ", f"{OLD_BOUNDARY}\t")):
+        if line and not line.startswith(silent):
             first = first or number
             rows.append(_cells(line, bool(tab)))
         elif rows:

@@ -84,19 +84,31 @@ def chunks(names: Sequence[str], codes: CodeArray, lengths: IntArray, school: st
     read = _READERS.get(school, _read_strict)
     readings, outside = [read(name) for name in names], read("O")
     edges = [0, len(lengths)]
-    # A prefix of no meaning with the type of an O may end a chunk of an earlier sentence.
-    if not any(r.prefix == _OTHER and r.type == outside.type for r in readings):
+    if not _leaks(readings, outside, school):
         edges = _blocks(lengths)
     ends, starts = np.concatenate([[0], np.cumsum(lengths)]), places(lengths)
     parts = []
     for first, last in pairwise(edges):
-        line = _laid_out(readings, outside, codes[ends[first] : ends[last]], lengths[first:last])
+        line = laid_out(readings, outside, codes[ends[first] : ends[last]], lengths[first:last])
         part = _decoded(line, last - first, school)
         shift = int(starts[first]) - 1
         parts.append((part.doc + first, part.start + shift, part.end + shift, part.kind))
     doc, start, end, kind = (np.concatenate(column) for column in zip(*parts, strict=True))
     types = tuple(dict.fromkeys([outside.type, *(r.type for r in readings)]))
     return Spans(len(lengths), doc, start, end, kind, np.arange(len(doc)), types)
+
+
+def _leaks(readings: Sequence[Reading], outside: Reading, school: str) -> bool:
+    """Whether a chunk may go on past the end of its sentence, as no rule ends it at an O."""
+    if school in SCHEMES or school == "nervaluate":
+        return False
+    _, ends = _RULES.get(school, _SEQEVAL)
+    return any(
+        r != outside
+        and not ends[r.prefix, outside.prefix]
+        and (r.prefix in _SILENT or r.type == outside.type)
+        for r in readings
+    )
 
 
 def _blocks(lengths: IntArray) -> list[int]:
@@ -113,12 +125,12 @@ def _decoded(line: Line, sentences: int, school: str) -> Spans:
         return _strict(line, sentences, school)
     if school == "nervaluate":
         return _by_starts(line, sentences, *_runs(line))
-    if school == "conlleval":
-        return _by_starts(line, sentences, *_events(line, *_CONLLEVAL))
     if school == "seqeval":
         # Before the first token it knows no type at all, elsewhere that of an O.
         line.kind[0] = _NO_TYPE
-    return _by_ends(line, sentences, *_events(line, *_SEQEVAL))
+    started, ended = map(np.flatnonzero, turns(line, school))
+    pair_up = _by_starts if school == "conlleval" else _by_ends
+    return pair_up(line, sentences, started, ended)
 
 
 def bad_tag(name: str, school: str) -> str | None:
@@ -137,7 +149,7 @@ def bad_tag(name: str, school: str) -> str | None:
 
 def bad_starts(names: Sequence[str], codes: CodeArray, lengths: IntArray) -> set[str]:
     """The tags with which nervaluate refuses to start a chunk, and which do start one."""
-    line = _laid_out([_read_third(name) for name in names], _read_third("O"), codes, lengths)
+    line = laid_out([_read_third(name) for name in names], _read_third("O"), codes, lengths)
     starts, _ = _runs(line)
     at = np.zeros(len(line.prefix), dtype=np.int64)
     at[_token_places(lengths)] = codes
@@ -163,10 +175,11 @@ def _read_seqeval(name: str) -> Reading:
     return Reading(_prefix(name[0]), name[1:].split("-", maxsplit=1)[-1] or "_")
 
 
-def _read_conlleval(name: str) -> Reading:
+def read_conlleval(name: str) -> Reading:
     """conlleval's reading: what stands before the first dash, and what stands behind it."""
-    letter, dash, rest = name.partition("-")
-    return Reading(_prefix(letter), rest if dash else "")
+    letter, _, rest = name.partition("-")
+    # To Perl, a type of 0 is none.
+    return Reading(_prefix(letter), "" if rest == "0" else rest)
 
 
 def _read_strict(name: str) -> Reading:
@@ -184,14 +197,15 @@ def _read_third(name: str) -> Reading:
 _READERS: dict[str, Callable[[str], Reading]] = {
     "": _read_free,
     "seqeval": _read_seqeval,
-    "conlleval": _read_conlleval,
+    "conlleval": read_conlleval,
     "nervaluate": _read_third,
 }
 
 
-def _laid_out(
+def laid_out(
     readings: Sequence[Reading], outside: Reading, codes: CodeArray, lengths: IntArray
 ) -> Line:
+    """The tags laid end to end. `readings` say what the codes stand for, `outside` what an O is."""
     names = list(dict.fromkeys([outside.type, *(r.type for r in readings)]))
     number = {name: i for i, name in enumerate(names)}
     prefix = np.array([outside.prefix, *(r.prefix for r in readings)], dtype=np.int32)
@@ -233,15 +247,22 @@ _CONLLEVAL = (
 )
 
 
-def _events(line: Line, starts: BoolArray, ends: BoolArray) -> tuple[IntArray, IntArray]:
-    """Places where chunks start, and places before which they end; a new type does both."""
+_RULES = {"conlleval": _CONLLEVAL}
+"""School -> its tables, where they are not seqeval's."""
+
+_SILENT = (_LETTERS.index("O"), _LETTERS.index("."))
+"""The prefixes of which a new type neither starts nor ends a chunk."""
+
+
+def turns(line: Line, school: str) -> tuple[BoolArray, BoolArray]:
+    """Where chunks start, and the places before which they end; a new type does both."""
+    starts, ends = _RULES.get(school, _SEQEVAL)
     prefix, kind = line.before
     changed = kind != line.kind
-    silent = (_LETTERS.index("O"), _LETTERS.index("."))
-    started = starts[prefix, line.prefix] | (changed & ~np.isin(line.prefix, silent))
-    ended = ends[prefix, line.prefix] | (changed & ~np.isin(prefix, silent))
+    started = starts[prefix, line.prefix] | (changed & ~np.isin(line.prefix, _SILENT))
+    ended = ends[prefix, line.prefix] | (changed & ~np.isin(prefix, _SILENT))
     started[0] = ended[0] = False
-    return np.flatnonzero(started), np.flatnonzero(ended)
+    return started, ended
 
 
 def _runs(line: Line) -> tuple[IntArray, IntArray]:
@@ -253,11 +274,10 @@ def _runs(line: Line) -> tuple[IntArray, IntArray]:
 
 
 def _by_starts(line: Line, sentences: int, starts: IntArray, ends: IntArray) -> Spans:
-    """A chunk for each start: up to the next end, of the type it starts with."""
+    """A chunk for each start: up to the next end if there is one, of the type it starts with."""
+    ends = np.append(ends, len(line.prefix))
     place = np.searchsorted(ends, starts, side="right")
-    known = place < len(ends)
-    starts = starts[known]
-    return _spans(line, sentences, starts, ends[place[known]], line.kind[starts])
+    return _spans(line, sentences, starts, ends[place], line.kind[starts])
 
 
 def _by_ends(line: Line, sentences: int, starts: IntArray, ends: IntArray) -> Spans:

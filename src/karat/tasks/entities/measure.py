@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from karat.model.evidence import Counts, Evidence, Layout, Table
-from karat.model.pairs import CodeArray, IntArray
+from karat.model.pairs import BoolArray, CodeArray, IntArray
 from karat.tasks.entities.groups import match_entities
 from karat.tasks.entities.match import Match, first_of_equals, match, span_keys
 from karat.tasks.entities.pair import EntityPairs
@@ -108,8 +108,8 @@ def _spans(pairs: EntityPairs, level: str) -> Counts:
     bare = ("span_tp", "span_pred", "span_gold", "typed")
     sizes = dict.fromkeys((*groups, *bare), 1) | {f"type_{name}": k for name in groups}
     tallies = Tallies(Layout(sizes), pairs.n, gold, pred)
+    _count_right(tallies, pairs, sides[1], compared.pred_first & compared.pred_hit)
     for name, spans, which in (
-        ("tp", sides[1], compared.pred_first & compared.pred_hit),
         ("pred", sides[1], compared.pred_first),
         ("gold", sides[0], compared.gold_first),
         ("found", sides[0], compared.gold_first & compared.gold_hit),
@@ -120,6 +120,18 @@ def _spans(pairs: EntityPairs, level: str) -> Counts:
             tallies.add(f"type_{name}", doc, spans.kind[which])
     _count_bare(tallies, gold, pred, found)
     return tallies.evidence("spans", pairs)
+
+
+def _count_right(tallies: Tallies, pairs: EntityPairs, pred: Spans, hit: BoolArray) -> None:
+    """Count right predictions, as a tool counts them where it has a count of its own."""
+    own = pairs.pred.right
+    if own is None:
+        doc, kind = pred.doc[hit], pred.kind[hit]
+        tallies.add("tp", doc)
+    else:
+        doc, kind = own.among(pred.types)
+        tallies.add("tp", own.doc)
+    tallies.add("type_tp", doc, kind)
 
 
 def _count_bare(tallies: Tallies, gold: Spans, pred: Spans, typed: Match) -> None:

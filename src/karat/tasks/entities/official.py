@@ -45,27 +45,33 @@ def _prf(tp: FloatArray, pred: FloatArray, gold: FloatArray) -> tuple[FloatArray
 def conlleval(t: Sums, types: tuple[str, ...]) -> dict[str, float]:
     """conlleval's percentages."""
     out: dict[str, float] = {}
-    names = ("", *types)
-    for i, name in enumerate(names):
-        cells = ("tp", "pred", "gold") if not name else ("type_tp", "type_pred", "type_gold")
-        right, said, true = (float(t[cell][max(i - 1, 0)]) for cell in cells)
+    rows = [("micro", 0, ("tp", "pred", "gold"))]
+    rows += [
+        (f"type_{name}", i, ("type_tp", "type_pred", "type_gold")) for i, name in enumerate(types)
+    ]
+    for ending, i, cells in rows:
+        right, said, true = (float(t[cell][i]) for cell in cells)
         precision = 100.0 * right / said if said > 0 else 0.0
         recall = 100.0 * right / true if true > 0 else 0.0
         f1 = 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
-        ending = f"type_{name}" if name else "micro"
         for part, value in (("precision", precision), ("recall", recall), ("f1", f1)):
             out[f"{part}_{ending}"] = value
     return out
+
+
+def accuracy(t: Sums) -> float:
+    """conlleval's percentage of tokens with the right tag: multiplied first, then divided."""
+    return 100.0 * float(t["same"][0]) / float(t["tokens"][0])
 
 
 def nervaluate(t: Sums, types: tuple[str, ...]) -> dict[str, float]:
     """nervaluate's precision, recall and F1 of each schema, in all and by type."""
     out: dict[str, float] = {}
     for schema in SCHEMAS:
-        for i, name in enumerate(("", *types)):
-            cells = f"type_{schema}" if name else schema
-            counts = [float(t[f"{cells}_{part}"][max(i - 1, 0)]) for part in PARTS]
-            ending = f"_type_{name}" if name else ""
+        rows = [("", 0, schema)]
+        rows += [(f"_type_{name}", i, f"type_{schema}") for i, name in enumerate(types)]
+        for ending, i, cells in rows:
+            counts = [float(t[f"{cells}_{part}"][i]) for part in PARTS]
             for part, value in zip(
                 ("precision", "recall", "f1"), _semeval(schema, counts), strict=True
             ):

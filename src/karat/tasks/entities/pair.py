@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.model.pairs import BoolArray, IntArray, Pairs
+from karat.model.pairs import BoolArray, CodeArray, IntArray, Pairs
 from karat.tasks.entities.records import Spans
 
 
@@ -51,9 +51,29 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """Predicted spans; types have the same codes as in gold."""
+    """Predicted spans; types have the same codes as in gold.
+
+    `right` is given where a tool does not compare spans to find the right ones.
+    """
 
     spans: Spans
+    right: Right | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """What a tool itself counts as right: the document and the type of each."""
+
+    doc: IntArray
+    kind: CodeArray
+    types: tuple[str, ...]
+
+    def among(self, types: Sequence[str]) -> tuple[IntArray, CodeArray]:
+        """(documents, codes) of those whose type is one of `types`."""
+        number = {name: i for i, name in enumerate(types)}
+        lookup = np.array([number.get(name, -1) for name in self.types], dtype=np.int32)
+        kind = lookup[self.kind]
+        return self.doc[kind >= 0], kind[kind >= 0]
 
 
 EntityPairs = Pairs[Gold, Predicted]

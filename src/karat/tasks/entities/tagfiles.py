@@ -20,7 +20,7 @@ from karat.read.place import Place, kind, show
 from karat.read.records import Records, read_records
 from karat.read.source import CACHE_EXTENSIONS
 from karat.tasks.entities import GOLD_TAGS, PREDICTED_TAGS
-from karat.tasks.entities.tagged import Tagged, Tags, select
+from karat.tasks.entities.tagged import Tagged, Tags, school_of, select
 
 IGNORED = -100
 """What Hugging Face writes for tokens that are not scored."""
@@ -32,9 +32,9 @@ IGNORED = -100
 def read_conll(request: Request, problems: Problems) -> Tagged | None:
     """Gold and predicted tags in the last two columns of one file, or in the last of two files."""
     source = request.gold[0]
-    alone = not request.predictions
-    gold = read_columns(source, 2 if alone else 1, problems)
-    pred = gold if alone else read_columns(request.predictions[0], 1, problems)
+    alone, marks = not request.predictions, school_of(request.options) == "conlleval"
+    gold = read_columns(source, 2 if alone else 1, problems, marks)
+    pred = gold if alone else read_columns(request.predictions[0], 1, problems, marks)
     if gold is None or pred is None:
         return None
     sides = _tags(gold, 0, problems), _tags(pred, len(pred.codes) - 1, problems)
@@ -43,7 +43,7 @@ def read_conll(request: Request, problems: Problems) -> Tagged | None:
         names = tuple(f"{i + 1:06d}" for i in range(gold.documents))
         known["document"] = Facet("document", gold.document.astype(np.int32), names)
     chosen = select(request, known, Place(problems, source.name))
-    return Tagged(*sides, _columns_words(source), chosen)
+    return Tagged(*sides, _columns_words(source, marks), chosen)
 
 
 def _tags(columns: Columns, which: int, problems: Problems) -> Tags:
@@ -65,10 +65,10 @@ def _used(codes: CodeArray, size: int) -> tuple[IntArray, CodeArray]:
     return used, lookup[codes]
 
 
-def _columns_words(source: Source) -> Any:
+def _columns_words(source: Source, marks: bool) -> Any:
     def find(wanted: Sequence[int]) -> Mapping[int, tuple[int | None, list[str]]]:
         chosen, out = set(wanted), {}
-        for i, (line, rows) in enumerate(sentences(source) if chosen else ()):
+        for i, (line, rows) in enumerate(sentences(source, marks) if chosen else ()):
             if i in chosen:
                 out[i] = (line, [cells[0] for cells in rows])
                 if len(out) == len(chosen):

@@ -15,6 +15,7 @@ from karat.model.task import Request
 from karat.read.fields import Column, Selected
 from karat.read.place import Place
 from karat.tasks.entities.chunks import bad_starts, bad_tag, chunks, places
+from karat.tasks.entities.conlleval import right_chunks, same_tags
 from karat.tasks.entities.pair import Document, EntityPairs, Gold, Lookup, Predicted, Tokens
 from karat.tasks.entities.records import same_types
 
@@ -77,8 +78,12 @@ def pair_tags(found: Tagged, item: str, request: Request, problems: Problems) ->
     expected, said = same_types(
         chunks(names, first, gold.lengths, school), chunks(names, second, gold.lengths, school)
     )
+    right = None
+    if school == "conlleval":
+        right = right_chunks(names, first, second, gold.lengths)
     n = len(gold.lengths)
-    agree = np.concatenate([[0], np.cumsum(first == second, dtype=np.int32)])
+    equal = _same_tags(names, school)
+    agree = np.concatenate([[0], np.cumsum(equal[first] == equal[second], dtype=np.int32)])
     ends = np.cumsum(gold.lengths)
     same = agree[ends] - agree[ends - gold.lengths]
     notes = [] if school else _notes(names)
@@ -92,13 +97,18 @@ def pair_tags(found: Tagged, item: str, request: Request, problems: Problems) ->
             Tokens(gold.lengths, same.astype(np.int64)),
             notes=tuple(notes),
         ),
-        pred=Predicted(said),
+        pred=Predicted(said, right),
         ids=list(map(str, range(n))),
         item=item,
         facets=chosen.facets,
         cluster=chosen.cluster,
         weights=chosen.weights,
     )
+
+
+def _same_tags(names: Sequence[str], school: str) -> CodeArray:
+    """A number for each tag, equal where two of them are the same to the school."""
+    return same_tags(names) if school == "conlleval" else np.arange(len(names), dtype=np.int32)
 
 
 def _notes(names: Sequence[str]) -> list[str]:

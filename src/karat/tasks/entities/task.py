@@ -67,7 +67,10 @@ class Entities:
         if not like or pairs.weights is not None or not types:
             return {}
         rule = {"conlleval": official.conlleval, "nervaluate": official.nervaluate}
-        return rule.get(like, official.seqeval)(_sums(evidence[0]), types)
+        found = rule.get(like, official.seqeval)(_sums(evidence[0]), types)
+        if like == "conlleval":
+            found["token_accuracy"] = official.accuracy(_sums(evidence[1]))
+        return found
 
     def definitions(self, options: Mapping[str, Any]) -> Mapping[str, str]:
         """The choices that change a number."""
