@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from karat import DataError, check, score
+from karat import DataError, UsageError, check, score
 
 DATA = os.environ.get("KARAT_REFERENCE_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="KARAT_REFERENCE_DATA is not set")
@@ -128,6 +128,56 @@ def test_whole_entities_strict_and_weak() -> None:
     assert (strict.precision_micro, strict.recall_micro) == (0.5, 0.5)
     weak = score(gold, pred, level="weak")
     assert (weak.precision_micro, weak.recall_micro) == (1.0, 1.0)
+    for report, right in ((strict, 0.0), (weak, 1.0)):
+        entities, mentions = report.tables[:2]
+        assert (entities.name, mentions.name) == ("entities", "types")
+        assert entities.rows == [["LOC", 1, 1, 1, 1, 1], ["PER", right, right, right, 1, 1]]
+        assert mentions.rows[1] == ["PER", 1.0, 0.5, 2 / 3, 2, 1]
+
+
+def test_weak_f1_of_a_type_from_its_precision_and_recall() -> None:
+    """One gold entity, found by two predictions out of three: P = 2/3, R = 1, F = 4/5."""
+    gold = [{"text": TEXT, "entities": [entity("PER", (0, 3), (8, 11))]}]
+    said = [entity("PER", (0, 3)), entity("PER", (8, 11)), entity("PER", (15, 19))]
+    report = score(gold, [{"predicted_entities": said}], level="weak")
+    assert report.tables[0].rows == [["PER", 2 / 3, 1.0, 0.8, 1, 3]]
+    assert report.f1_micro == pytest.approx(0.8, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"like": "nervaluate", "level": "entity"}, "scores mentions only"),
+        ({"min_overlap": 50}, "belongs to --like nervaluate"),
+        ({"like": "nervaluate", "min_overlap": 0.5}, "between 1 and 100"),
+        ({"tag_names": "O,B-PER"}, "tokens and tags"),
+        ({"like": "conlleval"}, "token tags"),
+    ],
+)
+def test_options_without_a_meaning_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        score(GOLD, [{"predicted_entities": []}], **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "tool"),
+    [({}, ""), ({"like": "nervaluate"}, "nervaluate@1.2.1")],
+)
+def test_the_signature_names_the_tool(options: dict[str, Any], tool: str) -> None:
+    report = score(GOLD, [{"predicted_entities": []}], **options)
+    assert report.signature.official == tool
+
+
+def test_the_schemas_are_a_table() -> None:
+    said = [entity("PER", (0, 3)), entity("LOC", (8, 11)), entity("LOC", (15, 19))]
+    report = score(GOLD, [{"predicted_entities": said}], like="nervaluate")
+    assert report.tables[0].columns[1:6] == ["COR", "INC", "PAR", "MIS", "SPU"]
+    assert {row[0]: row[1:6] for row in report.tables[0].rows} == {
+        "strict": [1, 1, 0, 0, 1],
+        "partial": [2, 0, 0, 0, 1],
+        "ent_type": [1, 1, 0, 0, 1],
+        "exact": [2, 0, 0, 0, 1],
+    }
 
 
 def test_inline_predictions_and_conflicts() -> None:

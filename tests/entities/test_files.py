@@ -91,6 +91,13 @@ def test_character_spans_are_refused_by_schools_of_tags(gold: Path) -> None:
         score(str(gold), str(gold), like="seqeval")
 
 
+@pytest.mark.parametrize("options", [{"level": "weak"}, {"end": "inclusive"}])
+def test_options_of_other_files_are_refused(options: dict[str, Any]) -> None:
+    tags = [{"tokens": ["a"], "ner_tags": ["B-X"], "predicted_tags": ["O"]}]
+    with pytest.raises(UsageError):
+        score(tags, **options)
+
+
 FORMATS = ("cache", "spacy", "conll", "tags", "brat")
 
 

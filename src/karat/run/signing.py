@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def sign(measured: Measured, interval: str, seed: int) -> Signature:
     """The signature of what was measured and how it was inferred."""
     card, request = measured.card, measured.request
-    official = card.official
+    definitions = dict(measured.task.definitions(request.options))
+    script = f"{card.official.name}@{card.official.version}" if card.official else ""
     sides = (("gold", request.gold), ("predictions", request.predictions))
     digests = {
         role if len(side) == 1 else f"{role}{i + 1}": one.digest()
@@ -31,9 +32,10 @@ def sign(measured: Measured, interval: str, seed: int) -> Signature:
     }
     return Signature(
         task=card.name,
-        official=f"{official.name}@{official.version}" if official else "",
+        # A task that can score as several tools do says which one it was.
+        official=definitions.pop("official", script),
         options=changed_options(card, request),
-        definitions=dict(measured.task.definitions(request.options)),
+        definitions=definitions,
         n=measured.pairs.n,
         inputs=digests,
         interval=interval,

@@ -104,10 +104,11 @@ def refusal(metric: Metric) -> str:
 
 def agrees(se: float, value: float, metric: Metric) -> bool:
     """Whether a standard error is nothing but rounding."""
-    size = abs(value)
-    if not isinstance(metric, Ratio):
-        size = max(size, RANGES.get(metric.about.scale, (0.0, 0.0))[1])
-    return se <= 1e-10 * size
+    if isinstance(metric, Ratio):
+        return se <= 1e-10 * abs(value)
+    # A numeric derivative is off by 1e-8 or so.
+    noise = 1e-7 if isinstance(metric, Smooth) else 1e-10
+    return se <= noise * max(abs(value), RANGES.get(metric.about.scale, (0.0, 0.0))[1])
 
 
 def clipped(low: float, high: float, metric: Metric) -> tuple[float, float]:

@@ -136,7 +136,11 @@ CARDS = (
             "document": "the document of a sentence, in columns with document marks",
         },
         config_name="Named Entity Recognition",
-        official=Official("seqeval", "1.2.2", "equal to the bit with --like"),
+        official=Official(
+            "seqeval 1.2.2, nervaluate 1.2.1, conlleval.pl",
+            "2004-01-26",
+            "equal to the bit with --like",
+        ),
         sample=(
             "entities",
             "gold.jsonl",

@@ -162,7 +162,6 @@ def pairs_of(side: Side, item: str, request: Request) -> EntityPairs:
             gold,
             _lookup(request.gold[0], which),
             which,
-            marks={"gold_end": side.first.convention, "predictions_end": side.second.convention},
             notes=tuple(_notes(side)),
         ),
         pred=Predicted(pred),

@@ -8,6 +8,7 @@ import numpy as np
 
 from karat.model.pairs import IntArray
 from karat.model.report import Example, Table
+from karat.tasks.entities.breakdown import by_type
 from karat.tasks.entities.kinds import KINDS, MISSED, SPURIOUS, WRONG_TYPE, Errors, errors
 from karat.tasks.entities.match import Match, match
 from karat.tasks.entities.pair import Document, EntityPairs
@@ -26,11 +27,12 @@ def tables(pairs: EntityPairs) -> list[Table]:
 
 
 def _by_type(pairs: EntityPairs, counts: IntArray) -> Table:
-    sums = (counts.diagonal()[:-1], counts.sum(axis=0)[:-1], counts.sum(axis=1)[:-1])
-    rows: list[list[Any]] = []
-    for name, t, p, g in zip(pairs.gold.spans.types, *(s.tolist() for s in sums), strict=True):
-        f1 = 2 * t / (p + g) if p + g else None
-        rows.append([name, t / p if p else None, t / g if g else None, f1, g, p])
+    right, said, true = (
+        counts.diagonal()[:-1].tolist(),
+        counts.sum(axis=0)[:-1].tolist(),
+        counts.sum(axis=1)[:-1].tolist(),
+    )
+    rows = by_type(pairs.gold.spans.types, zip(right, said, right, true, strict=True))
     columns = ["type", "precision", "recall", "f1", "gold", "predicted"]
     return Table(name="types", title="By type", columns=columns, rows=rows, kind="classes")
 

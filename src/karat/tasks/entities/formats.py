@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from karat.errors import DataError, UsageError
 from karat.model.problem import Problems
 from karat.model.task import Card, Peek, Request
@@ -19,20 +22,37 @@ TAG_SCHOOLS = ("conlleval", "seqeval")
 def read(card: Card, request: Request, problems: Problems) -> EntityPairs | None:
     """The pairs of a request, whatever its format."""
     kind = format_of(request)
-    like = str(request.options.get("like") or "")
-    if kind in ("caches", "brat") and like.startswith(TAG_SCHOOLS):
-        raise UsageError(
-            f"--like {like} scores token tags; these are spans of characters",
-            help="leave it out: exact spans need no tags. Or take --like nervaluate",
-        )
-    if request.options.get("min_overlap") is not None:
-        _check_overlap(float(request.options["min_overlap"]), like)
+    _check_options(kind, request.options)
     if kind == "caches":
         return read_caches(card, request, problems)
     if kind == "brat":
         return read_folders(request, "document", problems)
     found = (read_conll if kind == "conll" else read_tag_records)(request, problems)
     return None if found is None else pair_tags(found, "sentence", request, problems)
+
+
+def _check_options(kind: str, options: Mapping[str, Any]) -> None:
+    """Return if every option given has a meaning for files of this kind."""
+    like = str(options.get("like") or "")
+    if kind in ("caches", "brat") and like.startswith(TAG_SCHOOLS):
+        raise UsageError(
+            f"--like {like} scores token tags; these are spans of characters",
+            help="leave it out: exact spans need no tags. Or take --like nervaluate",
+        )
+    if str(options.get("level") or "mention") != "mention":
+        if kind in ("conll", "tags"):
+            raise UsageError("token tags know mentions only", help="leave --level out")
+        if like:
+            raise UsageError(f"--like {like} scores mentions only", help="leave --level out")
+    for name in ("end", "gold_end", "predictions_end"):
+        if kind != "caches" and options.get(name) not in (None, "auto"):
+            flag = f"--{name.replace('_', '-')}"
+            where = "brat's ends are exclusive" if kind == "brat" else "tags have no offsets"
+            raise UsageError(f"{flag} is for offsets in JSON; {where}", help=f"leave {flag} out")
+    if options.get("tag_names") and kind != "tags":
+        raise UsageError("--tag-names is for JSON records of tokens and tags")
+    if options.get("min_overlap") is not None:
+        _check_overlap(float(options["min_overlap"]), like)
 
 
 def _check_overlap(least: float, like: str) -> None:

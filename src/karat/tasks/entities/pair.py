@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,15 +37,14 @@ class Tokens:
 class Gold:
     """Gold spans and everything that is known of the documents.
 
-    `records` are the record numbers of the documents in the file, `marks` the facts that belong
-    into the signature (how ends were read), `notes` what the reader should know.
+    `records` are the record numbers of the documents in the file, `notes` what the reader should
+    know: how ends were read, for one.
     """
 
     spans: Spans
     lookup: Lookup
     records: IntArray
     tokens: Tokens | None = None
-    marks: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 

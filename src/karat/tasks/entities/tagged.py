@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from karat.errors import UsageError
 from karat.model.pairs import CodeArray, Facet, FloatArray, IntArray, Pairs
 from karat.model.problem import Problems
 from karat.model.task import Request
@@ -63,8 +62,6 @@ def school_of(options: Mapping[str, Any]) -> str:
 
 def pair_tags(found: Tagged, item: str, request: Request, problems: Problems) -> EntityPairs | None:
     """The pairs of tagged sentences; None where the sides do not fit or a tag cannot be read."""
-    if str(request.options.get("level") or "mention") != "mention":
-        raise UsageError("token tags know mentions only", help="leave --level out")
     school = school_of(request.options)
     before = problems.errors
     _check_lengths(found)

@@ -14,17 +14,37 @@ from karat.model.pairs import FloatArray
 from karat.model.problem import Problems
 from karat.model.report import Curve, Example, Table
 from karat.model.task import Card, Request
-from karat.tasks.entities import explain, metrics, official
+from karat.tasks.entities import breakdown, explain, metrics, official
 from karat.tasks.entities.formats import read
 from karat.tasks.entities.measure import measure
 from karat.tasks.entities.pair import EntityPairs
 
-MEANING = {
-    "conlleval": "chunks as conlleval.pl finds them, percent, 0 where undefined",
-    "seqeval": "chunks as seqeval's default mode finds them, 0 where undefined",
-    "seqeval-strict": "chunks as seqeval's strict mode finds them, 0 where undefined",
-    "nervaluate": "SemEval-2013 categories, greedy in file order, 0 where undefined",
+SCHOOLS = {
+    "conlleval": (
+        "conlleval.pl@2004-01-26",
+        "chunks as conlleval.pl finds them, percent, 0 where undefined",
+    ),
+    "seqeval": (
+        "seqeval@1.2.2",
+        "chunks as seqeval's default mode finds them, 0 where undefined",
+    ),
+    "seqeval-strict": (
+        "seqeval@1.2.2",
+        "chunks as seqeval's strict mode finds them, 0 where undefined",
+    ),
+    "nervaluate": (
+        "nervaluate@1.2.1",
+        "SemEval-2013 categories, greedy in file order, 0 where undefined",
+    ),
 }
+"""School of scoring -> the tool it follows, and what it compares."""
+
+COMPARED = {
+    "mention": "sets of (document, start, end, type)",
+    "entity": "sets of (document, type, all mentions)",
+    "weak": "entities of one type that share a mention",
+}
+"""Level -> what is compared at it."""
 
 
 class Entities:
@@ -44,8 +64,7 @@ class Entities:
         if like == "nervaluate":
             return metrics.semeval_metrics(types)
         factor = 100.0 if like == "conlleval" else 1.0
-        level = str(options.get("level") or "mention")
-        found = metrics.span_metrics(types, level, factor, like)
+        found = metrics.span_metrics(types, _level(options), factor, like)
         return found + (metrics.token_metrics(factor) if pairs.gold.tokens is not None else [])
 
     def labels(self, pairs: EntityPairs) -> tuple[str, ...]:
@@ -76,9 +95,11 @@ class Entities:
         """The choices that change a number."""
         like = _like(options)
         if like:
-            return {"spans": MEANING[like]}
+            tool, meaning = SCHOOLS[like]
+            return {"official": tool, "spans": meaning}
         return {
-            "spans": "sets of (document, start, end, type)",
+            "official": "",
+            "spans": COMPARED[_level(options)],
             "macro": "types in gold or predictions, undefined as 0",
         }
 
@@ -89,8 +110,13 @@ class Entities:
     def views(
         self, pairs: EntityPairs, evidence: Sequence[Evidence], options: Mapping[str, Any]
     ) -> tuple[list[Table], list[Curve]]:
-        """Types, errors by kind, and the matrix of types."""
-        return explain.tables(pairs), []
+        """The schemas, types, errors by kind, and the matrix of types."""
+        types, found = pairs.gold.spans.types, explain.tables(pairs)
+        if _like(options) == "nervaluate":
+            found = [breakdown.schemas(_sums(evidence[0])), *found]
+        elif _level(options) != "mention":
+            found = [breakdown.entities(_sums(evidence[0]), types), *found]
+        return found, []
 
     def examples(
         self,
@@ -106,6 +132,11 @@ class Entities:
 def _like(options: Mapping[str, Any]) -> str:
     """The school of scoring, without the scheme of a strict one; "" for karat's own."""
     return str(options.get("like") or "").partition(":")[0]
+
+
+def _level(options: Mapping[str, Any]) -> str:
+    """What is compared: mention, entity or weak."""
+    return str(options.get("level") or "mention")
 
 
 def _sums(evidence: Evidence) -> Mapping[str, FloatArray]:
