@@ -312,6 +312,8 @@ def _prepare(
     for name, value in fields.items():
         if value == "":
             raise UsageError(f"{name} is empty", help="name a field, or leave it out")
+    if gold == "-" == predictions:
+        raise UsageError("standard input can be only one of the two sides")
     left, right = _sources(gold, progress), _sources(predictions, progress)
     named = _named_gold(options, progress)
     if named:

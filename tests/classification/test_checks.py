@@ -58,6 +58,29 @@ def test_defects_of_a_list_have_the_line_of_their_item(indent: int | None, tmp_p
     ]
 
 
+@pytest.mark.parametrize("ending", ["jsonl", "json"])
+@pytest.mark.parametrize("odd", [1, 3])
+def test_the_length_of_most_rows_is_not_that_of_the_first(
+    odd: int, ending: str, tmp_path: Path
+) -> None:
+    """A broken row behind them makes the first rows a batch of their own."""
+    run = clean("text")
+    rows = run.pop(PRED)
+    for record in range(odd):
+        rows[record]["probabilities"] = [0.5, 0.5]
+    rows[odd]["probabilities"] = None
+    name = f"eval_predictions.{ending}"
+    content = json.dumps(rows) if ending == "json" else "\n".join(map(json.dumps, rows))
+    run[name] = content.encode()
+    run["config.json"]["prediction_info"]["eval_path"] = name
+    got = found(write(run, tmp_path))
+    wrong = ("probabilities-length", "2 probabilities here, 3 in most rows")
+    assert sorted((p[4], p[0], p[6]) for p in got) == [
+        *((record, *wrong) for record in range(odd)),
+        (odd, "probabilities-null", "value is null; a list of class probabilities is required"),
+    ]
+
+
 def test_all_defects_of_all_rows_are_reported_together(tmp_path: Path) -> None:
     run = clean("text")
     run[EVAL][2].update(text=None, label="x", timestamp="now", meta=[])

@@ -40,7 +40,8 @@ def on_a_terminal(words: list[str], folder: Path) -> list[str]:
         cwd=folder,
         stdout=theirs,
         stderr=theirs,
-        env={**os.environ, "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"},
+        # CI: no progress, which a slow machine would draw between the lines.
+        env={**os.environ, "NO_COLOR": "1", "CI": "1", "PYTHONIOENCODING": "utf-8"},
     )
     os.close(theirs)
     pieces = []

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from karat.errors import UsageError
 from karat.model.problem import Problems
 from karat.read.fields import Fields, Selected
 from karat.read.place import Place
@@ -135,6 +136,29 @@ def test_lists_are_no_levels() -> None:
 def test_an_unknown_field_is_an_error() -> None:
     _, problems = select([{"label": 1}], by=("lable",))
     assert problems == [("field-missing", "lable")]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("meta.chanel", "did you mean meta.channel?"),
+        ("channel", "did you mean meta.channel?"),
+        ("qqq", "there are label, meta.channel"),
+    ],
+)
+def test_fields_inside_objects_are_meant_too(name: str, hint: str) -> None:
+    fields = Fields(by=(name,))
+    schema = fields.schema("Row", BASE)
+    problems = Problems()
+    fields.add([msgspec.convert({"text": "a"}, schema)], lambda i: Place(problems, "f"))
+    fields.finish(problems, "f", ("label", "meta", "meta.channel"))
+    assert [p.help for p in problems] == [hint]
+
+
+@pytest.mark.parametrize("name", ["", "meta.channel*", "*"])
+def test_a_field_without_a_name_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="has no name"):
+        Fields(by=(name,))
 
 
 def test_computed_fields_are_numbers() -> None:

@@ -172,6 +172,25 @@ def test_two_objects_on_a_line_or_one_on_two_lines_are_errors() -> None:
     assert [code for code, _, record in found if record in (0, 1)] == ["json-syntax"] * 2
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("middle", "expected"),
+    [
+        (['{"text": "b"}{"text": "c"}', ""], [("json-syntax", 2, 1), ("blank-line", 3, None)]),
+        (
+            ['{"text": "b"}{"text": "c"}', '{"text":', '"d"}'],
+            [("json-syntax", 2, 1), ("json-syntax", 3, 2), ("json-syntax", 4, 3)],
+        ),
+    ],
+)
+def test_errors_that_make_up_for_each_other_are_found(
+    middle: list[str], expected: list[Any], end: str
+) -> None:
+    """There are as many objects as lines, but not one on each."""
+    content = end.join(['{"text": "a"}', *middle, '{"text": "z"}', ""]).encode()
+    assert sorted(problems(content, "a.jsonl"), key=lambda p: p[1]) == expected
+
+
 def test_half_surrogate_pairs_are_kept_and_told() -> None:
     found, reader = batches(b'{"text": "a\\ud83d"}\n{"text": "b"}\n')
     assert [row.text for batch in found for row in batch.rows] == ["a\ud83d", "b"]

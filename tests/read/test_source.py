@@ -165,6 +165,23 @@ def test_the_first_look(name: str, content: bytes, shape: str, keys: set[str]) -
     assert (peek.shape, set(peek.keys)) == (shape, keys)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", b'{"text": 1}\n{"text": "b", "label": 2}\n{"text"'),
+        ("a.jsonl", b'{"text": 1, oops\n\n[]\n{"label": 2}\n'),
+        ("a.json", b'[{"text": 1}, 5, {"label": 2}, {"text": "cut o'),
+    ],
+)
+def test_the_first_look_takes_several_records_together(name: str, content: bytes) -> None:
+    assert Source.of(content, name).peek().first == {"text": 1, "label": 2}
+
+
+def test_the_first_look_at_rows_takes_several_together() -> None:
+    assert Source.of([{"a": None}, {"b": 2}, {"a": 1}]).peek().first == {"a": 1, "b": 2}
+    assert Source.of([[1], [2]]).peek().first == [1]
+
+
 def test_the_first_look_at_long_content() -> None:
     long = "x" * 200_000
     tail = json.dumps({"images": [long], "annotations": []}).encode()

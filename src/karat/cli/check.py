@@ -53,10 +53,12 @@ def command(
 
 def _verdict(found: Check, style: Style) -> str:
     """One line: what was checked and how it stands."""
-    records = [f"{i.records:,}" for i in found.inputs if i.records is not None]
-    sizes = f", {' and '.join(records)} records" if records else ""
-    checked = f"{found.task or 'checked'}{sizes}"
+    records = [i.records for i in found.inputs if i.records is not None]
+    sizes = f"{' and '.join(f'{n:,}' for n in records)} records" if records else ""
+    if len(records) > 2:
+        sizes = f"{sum(records):,} records in {len(records)} files"
+    checked = "".join(f"{part}, " for part in (found.task, sizes) if part)
     if not any(found.counts.values()):
-        return f"{style.paint('ok', 'good')}: {checked}, no problems"
+        return f"{style.paint('ok', 'good')}: {checked}no problems"
     word = style.paint("ok", "good") if found.ok else style.paint("not ok", "bad")
-    return f"{word}: {checked}, {counted(found.counts)}"
+    return f"{word}: {checked}{counted(found.counts)}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
+
+from karat.read.sniff import paths
 
 ENOUGH = 1 << 16
 
@@ -54,14 +55,3 @@ def first_record(gold: str) -> Any:
         return json.JSONDecoder().raw_decode(start)[0]
     except (OSError, EOFError, ValueError):
         return None
-
-
-def paths(record: Any, above: str = "") -> Iterator[str]:
-    """The names of the values one could slice by: `label`, `meta.channel`."""
-    if not isinstance(record, dict):
-        return
-    for key, value in record.items():
-        if isinstance(value, dict):
-            yield from paths(value, f"{above}{key}.")
-        elif not isinstance(value, list):
-            yield above + key

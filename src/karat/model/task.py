@@ -46,12 +46,13 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Peek:
-    """The first look at an input: its name, what kind of file it is and what its first record says.
+    """The first look at an input: its name, what kind of file it is and what its first records say.
 
     `shape` is "lines" (JSONL), "list" or "object" (JSON), "xml", "table" (tab-separated), "text",
-    "pickle", "binary" or "folder". `first` is the first decoded record of lines or list, the
-    object's own keys for an object (values may be cut off and are then missing), the cells of the
-    first line of a table. `head` is the first 64 kB of the content, decompressed.
+    "pickle", "binary" or "folder". `first` holds the keys of the first few records of lines or list
+    with their first values (the first record where none is an object), the object's own keys for
+    an object (values may be cut off and are then missing), the cells of the first line of a table.
+    `head` is the first 64 kB of the content, decompressed.
     """
 
     name: str
@@ -61,7 +62,7 @@ class Peek:
 
     @property
     def keys(self) -> frozenset[str]:
-        """The keys of the first record, empty where it is no object."""
+        """The keys of the first records, empty where none is an object."""
         return frozenset(self.first) if isinstance(self.first, Mapping) else frozenset()
 
 
@@ -72,6 +73,9 @@ class Source(Protocol):
     def name(self) -> str: ...
     @property
     def rows(self) -> Sequence[Any] | None: ...
+
+    records: int | None
+
     def peek(self) -> Peek: ...
     def data(self) -> bytes: ...
     def blocks(self) -> Iterator[bytes]: ...

@@ -7,7 +7,7 @@ batch by batch, so that a million texts are never held.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from operator import attrgetter
@@ -261,7 +261,7 @@ class Fields:
         exact: Sequence[str] = (),
     ) -> None:
         self._by, self._cluster, self._weights = tuple(by), cluster, weights
-        for name in (*self._by, cluster or "", weights or ""):
+        for name in (*self._by, *(one for one in (cluster, weights) if one is not None)):
             _refuse_unwritable(name)
         self._computed = dict(computed or {})
         self._exact = frozenset(exact)
@@ -302,11 +302,10 @@ class Fields:
         """The columns asked for. A field that no record has is an error; `known` are real names."""
         for name, column in self._columns.items():
             if column.empty:
-                names = sorted({*known, *self._computed})
-                close = get_close_matches(name, names, n=3, cutoff=0.6)
-                hint = f"did you mean {' or '.join(close)}?" if close else ""
-                hint = hint or (f"there are {', '.join(names[:12])}" if names else "")
-                text = f"no record has a field '{name}'"
+                text, hint = (
+                    f"no record has a field '{name}'",
+                    _meant(name, {*known, *self._computed}),
+                )
                 problems.add("field-missing", text, file=file, key=name, help=hint)
         facets = {by: self._facet(by) for by in self._by}
         cluster = self._columns[self._cluster].facet(bins=False) if self._cluster else None
@@ -338,8 +337,21 @@ class Fields:
         return values
 
 
+def _meant(name: str, known: Collection[str]) -> str:
+    """A hint at the fields that there are, the closest first. Objects are no fields."""
+    names = sorted(n for n in known if not any(other.startswith(f"{n}.") for other in known))
+    last = {n.rpartition(".")[2]: n for n in names}
+    close = get_close_matches(name, names, n=3, cutoff=0.6)
+    close += [last[n] for n in get_close_matches(name, last, n=3, cutoff=0.8)]
+    if close:
+        return f"did you mean {' or '.join(dict.fromkeys(close))}?"
+    return f"there are {', '.join(names[:12])}" if names else ""
+
+
 def _refuse_unwritable(name: str) -> None:
     """Refuse a name that typed decoding cannot look for."""
+    if not all(factors(name)):
+        raise UsageError(f"a field in {name!r} has no name", help="write FIELD or FIELD*FIELD")
     if any(letter in '"\\' or letter < " " for letter in name):
         raise UsageError(
             f"a field cannot be named {name!r}",

@@ -18,6 +18,7 @@ import numpy as np
 
 from karat.model.pairs import BoolArray
 from karat.read.place import Place, printable
+from karat.read.sniff import paths
 
 STEP = 1 << 16
 """Bytes that NumPy looks at together: small enough to stay in the cache."""
@@ -56,6 +57,7 @@ class KeyAudit:
         with contextlib.suppress(RecursionError):
             self._usual = self._usual_of(text, first)
         self.see(first)
+        self.see(paths(first))
         odd = {self.near(key) for key in first}
         names = [name for name in self._optional if name in first or name in odd]
         self._watched = [attrgetter(self._attribute[name]) for name in names]
@@ -185,8 +187,3 @@ def count_pairs(text: bytes) -> int:
         pair: BoolArray = (part[:-1] == ord('"')) & (part[1:] == ord(":"))
         total += int(np.count_nonzero(pair))
     return total
-
-
-def count_newlines(text: bytes) -> int:
-    """How many lines end in `text`."""
-    return int(np.count_nonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n")))

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
+import numpy as np
 
-from karat.read.keys import count_newlines
 from karat.read.place import Place
 from karat.read.records import UNDECODABLE, Batch, Records, S
 
@@ -44,6 +44,27 @@ def pieces(blocks: Iterable[bytes], size: int = PIECE) -> Iterator[bytes]:
             carry.append(block[start:])
     if carry:
         yield b"".join(carry)
+
+
+def framed_lines(piece: bytes) -> int:
+    """How many lines there are, if each begins with `{` and ends with `}`; else -1.
+
+    Only then do as many objects as lines mean one object a line: a blank line and a line with two
+    objects would make up for each other.
+    """
+    view = np.frombuffer(piece, dtype=np.uint8)
+    ends = np.flatnonzero(view == ord("\n"))
+    whole = piece.endswith(b"\n")
+    begins = (ends[:-1] if whole else ends) + 1
+    last = ends - 1
+    if len(ends) and ends[0] and view[ends[0] - 1] == ord("\r"):
+        if not (view[last] == ord("\r")).all():
+            return -1
+        last = ends - 2
+    framed = piece.startswith(b"{") and (whole or piece.endswith(b"}"))
+    if not (framed and (view[last] == ord("}")).all() and (view[begins] == ord("{")).all()):
+        return -1
+    return len(ends) + (not whole)
 
 
 def read_lines(reader: Records[S]) -> Iterator[Batch[S]]:
@@ -119,7 +140,7 @@ class _Lines:
                 str(piece, "utf-8")
         except UNDECODABLE:
             return None
-        if len(rows) != count_newlines(piece) + (not piece.endswith(b"\n")):
+        if len(rows) != framed_lines(piece):
             return None
         return None if self.reader.audit.suspects(piece, rows) else rows
 

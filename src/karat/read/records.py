@@ -122,6 +122,7 @@ class Records(Generic[S]):
             for fault in error.problems:
                 self.problems.take(fault)
             return
+        self.source.records = self.count
         if self.count == 0:
             self.place().add("file-empty", "file holds no records")
 
@@ -170,7 +171,7 @@ class Records(Generic[S]):
 
     def _is_document(self) -> bool:
         name = sniff.stem(self.name)
-        if name.endswith((".jsonl", ".ndjson")):
+        if name.endswith(sniff.LINES):
             return False
         return name.endswith(".json") or self.source.peek().shape == "list"
 
@@ -204,6 +205,7 @@ class Records(Generic[S]):
         """Whether some key looks like a misspelt one."""
         names = set().union(*rows)
         self.audit.see(names)
+        self.audit.see(sniff.paths(rows[0]))
         return any(self.audit.near(key) for key in names)
 
 

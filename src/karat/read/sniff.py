@@ -1,29 +1,28 @@
-"""The first look at an input, and which tasks know what they see."""
+"""The first look at an input."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import msgspec
 
-from karat.model.task import Card, Peek
+from karat.model.task import Peek
 
 HEAD = 1 << 16
 """How many bytes a first look takes in."""
+
+LOOKED_AT = 8
+"""So many records are looked at together: any one of them may lack a key."""
 
 MANY = 64
 """An object that has more keys than this in its head is taken for a map of ids."""
 
 PACKED = (".gz", ".zst", ".bz2", ".xz")
+LINES = (".jsonl", ".ndjson")
 TABLES = (".tsv", ".tab", ".csv")
-
-
-def detect(cards: Iterable[Card], gold: Peek, predictions: Peek | None) -> list[tuple[Card, str]]:
-    """The tasks that recognise the inputs, each with what it saw."""
-    seen = ((card, card.recognise(gold, predictions)) for card in cards)
-    return [(card, reason) for card, reason in seen if reason is not None]
 
 
 def look(name: str, head: bytes, whole: Callable[[], bytes]) -> Peek:
@@ -34,6 +33,35 @@ def look(name: str, head: bytes, whole: Callable[[], bytes]) -> Peek:
     """
     shape = _shape(name, head)
     return Peek(name, shape, head, _first(shape, head, whole))
+
+
+def is_empty(peek: Peek) -> bool:
+    """Whether there is nothing but white space, or an empty list."""
+    return len(peek.head) < HEAD and peek.head.strip() != b"" and not peek.head.strip(b"[] \t\r\n")
+
+
+def together(records: Iterable[Any]) -> dict[str, Any] | None:
+    """The keys of several records with their first values; None where no record is an object."""
+    found: dict[str, Any] = {}
+    seen = False
+    for record in records:
+        if isinstance(record, Mapping):
+            seen = True
+            for key, value in record.items():
+                if found.get(key) is None:
+                    found[key] = value
+    return found if seen else None
+
+
+def paths(record: Any, above: str = "") -> Iterator[str]:
+    """The names of the values one could slice by: `label`, `meta.channel`."""
+    if not isinstance(record, Mapping):
+        return
+    for key, value in record.items():
+        if isinstance(value, Mapping):
+            yield from paths(value, f"{above}{key}.")
+        elif not isinstance(value, list):
+            yield above + key
 
 
 def stem(name: str) -> str:
@@ -79,17 +107,17 @@ def _shape(name: str, head: bytes) -> str:
     if b"\0" in head:
         return "binary"
     if start == b"[" and not ending.endswith(TABLES):
-        return "list"
+        return "lines" if ending.endswith(LINES) and _many(head) else "list"
     if start == b"{" and not ending.endswith(TABLES):
-        return "lines" if ending.endswith((".jsonl", ".ndjson")) or _many(head) else "object"
-    if ending.endswith((".jsonl", ".ndjson")):
+        return "lines" if ending.endswith(LINES) or _many(head) else "object"
+    if ending.endswith(LINES):
         return "lines"
     first = head.lstrip(b"\r\n").split(b"\n", 1)[0]
     return "table" if b"\t" in first or ending.endswith(TABLES) else "text"
 
 
 def _many(head: bytes) -> bool:
-    """Whether the first line is an object of its own and another one follows."""
+    """Whether the first line is a value of its own and an object follows."""
     first, _, rest = head.lstrip().partition(b"\n")
     if not rest.lstrip().startswith(b"{"):
         return False
@@ -110,16 +138,45 @@ def _first(shape: str, head: bytes, whole: Callable[[], bytes]) -> Any:
         # So many keys are ids, and what stands at the end is one more; else it may tell much.
         found = first_object(text, start)
         return found if len(found) > MANY else _keys_of(whole()) or found
-    if shape == "list":
-        start = _space(text, start + 1)
-    if shape in ("lines", "list", "object"):
-        if text[start : start + 1] == "{":
-            return first_object(text, start)
+    if shape in ("lines", "list"):
+        records = _of_lines(text) if shape == "lines" else _of_list(text, start)
+        first = next(records, None)
+        return together((first, *islice(records, LOOKED_AT - 1))) or first
+    return first_object(text, start) if shape == "object" else None
+
+
+def _of_lines(text: str) -> Iterator[Any]:
+    """The records of a head of lines, as far as each can be read."""
+    for line in text.split("\n"):
+        if line.strip():
+            yield _value(line, _space(line, 0))
+
+
+def _of_list(text: str, start: int) -> Iterator[Any]:
+    """The items of a head of a list, up to the first that is cut off or broken."""
+    at = _space(text, start + 1)
+    decoder = json.JSONDecoder()
+    while at < len(text):
         try:
-            return json.JSONDecoder().raw_decode(text, start)[0]
+            value, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            return None
-    return None
+            yield _value(text, at)
+            return
+        yield value
+        at = _space(text, end)
+        if text[at : at + 1] != ",":
+            return
+        at = _space(text, at + 1)
+
+
+def _value(text: str, at: int) -> Any:
+    """The value that starts at `text[at]`; of a broken object what comes before the break."""
+    if text[at : at + 1] == "{":
+        return first_object(text, at)
+    try:
+        return json.JSONDecoder().raw_decode(text, at)[0]
+    except (ValueError, RecursionError):
+        return None
 
 
 def _keys_of(data: bytes) -> dict[str, Any] | None:

@@ -34,7 +34,10 @@ CACHE_EXTENSIONS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 
 class Source:
-    """One input. `name` is what messages call it; `rows` is None unless it is rows in memory."""
+    """One input. `name` is what messages call it; `rows` is None unless it is rows in memory.
+
+    `records` is how many records it holds, once somebody has counted them.
+    """
 
     __slots__ = (
         "_content",
@@ -46,6 +49,7 @@ class Source:
         "_stream",
         "name",
         "on_bytes",
+        "records",
     )
 
     def __init__(
@@ -61,6 +65,7 @@ class Source:
         # A file name need not be UTF-8, but what is written about it must be.
         self.name = printable(name)
         self.on_bytes = on_bytes
+        self.records: int | None = None
         self._path = path
         self._stream = stream
         self._content = content
@@ -135,7 +140,8 @@ class Source:
     def peek(self) -> Peek:
         """The first look: shape, head and first record."""
         if self._rows is not None:
-            return Peek(self.name, "list", b"", self._rows[0] if len(self._rows) else None)
+            few = self._rows[: sniff.LOOKED_AT]
+            return Peek(self.name, "list", b"", sniff.together(few) or next(iter(few), None))
         if self._path is not None and self._path.is_dir():
             return Peek(self.name, "folder", b"")
         head = compressed.head(self.name, self._start(sniff.HEAD), sniff.HEAD)

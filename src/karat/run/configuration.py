@@ -55,6 +55,7 @@ class Configuration:
     seed: int | None
     allow_code: bool = False
     perturbation: Mapping[str, Any] = field(default_factory=dict)
+    _made: dict[Side, Request] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def card(self) -> Card:
@@ -62,8 +63,11 @@ class Configuration:
         return tasks.card(self.model_task)
 
     def requests(self) -> list[tuple[Side, Request]]:
-        """What to read on each side."""
-        return [(side, self._request(self.inputs[side])) for side in SIDES]
+        """What to read on each side; the same objects every time, which know what was read."""
+        for side in SIDES:
+            if side not in self._made:
+                self._made[side] = self._request(self.inputs[side])
+        return list(self._made.items())
 
     def _request(self, inputs: Inputs) -> Request:
         if inputs.loader:
@@ -149,7 +153,7 @@ def inputs_of(configuration: Configuration) -> list[Input]:
     for side, request in configuration.requests():
         roles = ((side, request.gold), (f"{side} predictions", request.predictions))
         found += [
-            Input(role=role, name=source.name, digest=source.digest())
+            Input(role=role, name=source.name, digest=source.digest(), records=source.records)
             for role, sources in roles
             for source in sources
             if not source.check()

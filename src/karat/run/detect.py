@@ -8,7 +8,11 @@ from karat import tasks
 from karat.errors import DataError, UsageError
 from karat.model.problem import Problem
 from karat.model.task import Card, Peek
+from karat.read import sniff
 from karat.read.source import Source
+
+SHAPES = {"binary": "not a text file", "folder": "a folder", "list": "no list of objects"}
+"""What there is to say of a file without keys."""
 
 
 def choose(
@@ -28,8 +32,7 @@ def choose(
         raise DataError(broken)
     first = gold[0].peek()
     second = predictions[0].peek() if predictions else None
-    seen = [(card, card.recognise(first, second)) for card in tasks.cards()]
-    found = [(card, reason) for card, reason in seen if reason]
+    found = _recognised(first, second)
     if len(found) == 1:
         card, reason = found[0]
         say(f"detected {card.name} ({reason}); --task overrides")
@@ -39,34 +42,47 @@ def choose(
         raise UsageError(
             f"{first.name} could be any of {listed}", help="say which with --task NAME"
         )
-    raise UsageError(_unknown(first, second), help=_hint(first, second))
+    if second is None:
+        raise UsageError(_unknown(first, None), help=_hint(first))
+    swapped = [card.name for card, _ in _recognised(second, first)]
+    if swapped:
+        advice = f"gold comes first, predictions after: swapped, this is {' or '.join(swapped)}"
+        raise UsageError(_unknown(first, second), help=advice)
+    alone = _recognised(first, None)
+    if len(alone) != 1:
+        raise UsageError(_unknown(first, second), help=_hint(first))
+    # The gold leaves no doubt, so the predictions are broken: the task can say where and how.
+    card, reason = alone[0]
+    say(f"detected {card.name} from the gold ({reason}); --task overrides")
+    return card
+
+
+def _recognised(gold: Peek, predictions: Peek | None) -> list[tuple[Card, str]]:
+    """The tasks that know these files, each with what it saw in them."""
+    seen = [(card, card.recognise(gold, predictions)) for card in tasks.cards()]
+    return [(card, reason) for card, reason in seen if reason]
 
 
 def _faults(source: Source) -> list[Problem]:
-    """What stops an input from being opened. A folder may be what a task reads."""
+    """What stops an input from being looked at. A folder may be what a task reads."""
+    if source.folder is not None:
+        return []
     faults = source.check()
-    return [] if faults and source.folder is not None else faults
+    if not faults and sniff.is_empty(source.peek()):
+        return [Problem("file-empty", "error", "file holds no records", source.name)]
+    return faults
 
 
 def _unknown(gold: Peek, predictions: Peek | None) -> str:
     pair = gold.name if predictions is None else f"{gold.name} with {predictions.name}"
     keys = ", ".join(sorted(gold.keys)[:8])
-    return f"no task recognises {pair}" + (f" (its first record has {keys})" if keys else "")
+    about = f"its first records have {keys}" if keys else SHAPES.get(gold.shape, "")
+    return f"no task recognises {pair}" + (f" ({about})" if about else "")
 
 
-def _hint(gold: Peek, predictions: Peek | None) -> str:
-    """Whether the gold alone would have been recognised: then the predictions are the trouble."""
-    if predictions is not None:
-        swapped = [card.name for card in tasks.cards() if card.recognise(predictions, gold)]
-        if swapped:
-            return f"gold comes first, predictions after: swapped, this is {' or '.join(swapped)}"
-    alone = [card.name for card in tasks.cards() if card.recognise(gold, None)]
-    if alone and predictions is not None:
-        return (
-            f"the gold looks like {' or '.join(alone)}, but {predictions.name} does not look like "
-            f"its predictions; 'karat tasks {alone[0]}' shows them, --task {alone[0]} names every "
-            "defect"
-        )
+def _hint(gold: Peek) -> str:
+    if gold.keys >= {"data_info", "model_task"}:
+        return "this is a run configuration: 'karat check' and 'karat stress' take it"
     return (
         "say which with --task NAME; 'karat tasks' lists them, 'karat tasks NAME' shows the files"
     )

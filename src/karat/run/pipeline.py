@@ -204,5 +204,7 @@ def inputs_of(request: Request) -> list[Input]:
     """The files of a request, with their content hashes."""
     sides = (("gold", request.gold), ("predictions", request.predictions))
     return [
-        Input(role=role, name=one.name, digest=one.digest()) for role, side in sides for one in side
+        Input(role=role, name=one.name, digest=one.digest(), records=one.records)
+        for role, side in sides
+        for one in side
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,11 +83,19 @@ def check_label(record: Mapping[str, Any], place: Place) -> None:
 
 
 class Vectors:
-    """Checks probability vectors; `usual` is how long most of them are, once that is known."""
+    """Checks probability vectors.
 
-    def __init__(self, key: str = "probabilities") -> None:
+    `usual` is how long most of them are: a guess from the first rows, until one of another length
+    turns up. Then `lengths` counts all rows, since only that can tell which of the two is odd.
+    """
+
+    def __init__(
+        self, key: str = "probabilities", lengths: Callable[[], Counter[int]] = Counter
+    ) -> None:
         self.key = key
         self.usual: int | None = None
+        self._lengths = lengths
+        self._counted = False
 
     def diagnose(self, record: dict[str, Any], place: Place) -> None:
         """Report every defect of one prediction."""
@@ -97,10 +105,18 @@ class Vectors:
             return
         self.check(record[self.key], place)
 
-    def learn(self, lists: Sequence[Sequence[float]]) -> None:
-        """Learn the usual length from the first rows."""
-        if self.usual is None and lists:
-            self.usual = Counter(map(len, lists)).most_common(1)[0][0]
+    def width(self, lengths: set[int]) -> int:
+        """How long the vectors of a batch should be, in which these lengths occur."""
+        if self.usual is None and len(lengths) == 1:
+            (self.usual,) = lengths
+        if lengths != {self.usual}:
+            self._count()
+        return self.usual or 0
+
+    def _count(self) -> None:
+        if not self._counted:
+            self._counted = True
+            self.usual = _most(self._lengths()) or self.usual
 
     def odd(self, values: FloatArray) -> list[int]:
         """Which rows of a matrix of probabilities need a look."""
@@ -152,6 +168,8 @@ class Vectors:
             message = "only one value; for a binary task write [1-p, p]"
             place.add("probabilities-one-class", message, self.key)
             return
+        if len(value) != self.usual:
+            self._count()
         if self.usual is not None and len(value) != self.usual:
             message = f"{len(value)} probabilities here, {self.usual} in most rows"
             place.add("probabilities-length", message, self.key)
@@ -173,6 +191,13 @@ class Vectors:
         elif abs(total - 1) > slack(value) + 1e-12:
             message = f"sum is {total:g}; it must be 1 (allowed slack {slack(value):g})"
             place.add("probabilities-sum", message, self.key)
+
+
+def _most(lengths: Counter[int]) -> int | None:
+    """The most frequent length; an empty or single-valued vector is a defect of its own."""
+    proper = Counter({length: n for length, n in lengths.items() if length > 1})
+    common = (proper or lengths).most_common(1)
+    return common[0][0] if common else None
 
 
 def _sum(value: Sequence[Any]) -> float:
