@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat.model.evidence import Counts, Evidence
-from karat.model.metric import Events, Metric
+from karat.model.metric import Events, Metric, Ratio, Smooth
 from karat.model.pairs import FloatArray
 from karat.stats.intervals import Settings, number
 from karat.stats.quantiles import normal_quantile
@@ -40,28 +40,50 @@ def moved(
 ) -> list[Moved]:
     """Every score that both sides have, in the order of the metrics.
 
-    Scores of sums are resampled on each side (whole clusters where there are any); ordered scores
-    use their influence, for which the variances of independent sides add.
+    Scores of sums are resampled on each side (whole clusters where there are any), those of the
+    same evidence under the same draws; ordered scores use their influence, for which the variances
+    of independent sides add.
     """
     sides = [{e.name: Sample(e) for e in evidences} for evidences in (first, second)]
-    out: list[Moved] = []
-    for metric in metrics:
-        if metric.reads in sides[0] and metric.reads in sides[1]:
-            out += _moved(metric, sides[0][metric.reads], sides[1][metric.reads], settings)
-    return out
+    kept = [m for m in metrics if all(m.reads in side for side in sides)]
+    draws = [
+        _drawn_changes(name, kept, sides[0][name], sides[1][name], settings)
+        for name in dict.fromkeys(m.reads for m in kept)
+    ]
+    found = {at: change for one in draws for at, change in one.items()}
+    return [
+        moved
+        for at, m in enumerate(kept)
+        for moved in _moved(m, sides[0][m.reads], sides[1][m.reads], found.get(at), settings)
+    ]
 
 
-def _moved(metric: Metric, first: Sample, second: Sample, settings: Settings) -> list[Moved]:
+def _drawn_changes(
+    reads: str, metrics: Sequence[Metric], first: Sample, second: Sample, settings: Settings
+) -> dict[int, FloatArray]:
+    """Place of a metric of sums that reads this evidence -> (draws, names) of its changes."""
+    if min(first.drawn, second.drawn) < 2:
+        return {}
+    chosen: dict[int, Ratio | Smooth] = {
+        at: metric
+        for at, metric in enumerate(metrics)
+        if metric.reads == reads and not isinstance(metric, Events) and not refusal(metric)
+    }
+    if not chosen:
+        return {}
+    sides = []
+    for side, which in ((first, "first"), (second, "second")):
+        assert isinstance(side.evidence, Counts)
+        units = drawable(side.evidence, side.units)
+        purpose, times = f"between/{which}/{reads}", settings.bootstrap or DRAWS
+        sides.append(resampled(list(chosen.values()), units, times, settings.seed, purpose))
+    return {at: after - before for at, before, after in zip(chosen, *sides, strict=True)}
+
+
+def _moved(
+    metric: Metric, first: Sample, second: Sample, draws: FloatArray | None, settings: Settings
+) -> list[Moved]:
     spreads = [spread(metric, side) for side in (first, second)]
-    draws = None
-    if (
-        not isinstance(metric, Events)
-        and not refusal(metric)
-        and min(first.drawn, second.drawn) > 1
-    ):
-        draws = _draws(metric, second, settings, "second") - _draws(
-            metric, first, settings, "first"
-        )
     out = []
     for c, name in enumerate(metric.names):
         a, b = (number(float(s.values[c])) for s in spreads)
@@ -72,15 +94,6 @@ def _moved(metric: Metric, first: Sample, second: Sample, settings: Settings) ->
         found = _interval(b - a, variance, None if draws is None else draws[:, c], settings)
         out.append(Moved(name=name, first=a, second=b, change=b - a, **found))
     return out
-
-
-def _draws(metric: Metric, side: Sample, settings: Settings, which: str) -> FloatArray:
-    """(draws, names): the metric under resamples of one side."""
-    assert not isinstance(metric, Events)
-    assert isinstance(side.evidence, Counts)
-    units = drawable(side.evidence, side.units)
-    purpose = f"between/{which}/{metric.reads}"
-    return resampled([metric], units, settings.bootstrap or DRAWS, settings.seed, purpose)[0]
 
 
 def _interval(

@@ -6,7 +6,7 @@ has nothing to look at.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +17,7 @@ from karat.model.seen import Boxes, Spans
 from karat.suite.judge import ALPHA, Found, judged, percent, skipped
 from karat.suite.limits import Limit
 from karat.suite.observed import Observed
+from karat.suite.pieces import shared
 
 NEAR_DUPLICATE = 0.95
 TINY_AREA = 1e-4
@@ -65,29 +66,30 @@ def unseen_words(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
     there would have been new.
     """
     found = []
-    for key, rows in other.words.items():
-        seen = Counter(word for row in ref.words.get(key, ()) for word in row)
-        total, tokens = sum(seen.values()), sum(map(len, rows))
+    for key in other.words:
+        known, mine = shared(ref.words[key], other.words[key])
+        total, tokens = len(known.code), len(mine.code)
         if not total or not tokens:
             found.append(skipped(key, "a side has no words"))
             continue
-        new = [sum(word not in seen for word in row) for row in rows]
-        once = sum(count == 1 for count in seen.values())
-        rate, usual = sum(new) / tokens, once / total
-        p = more_than(sum(new), tokens, usual)
+        seen = np.bincount(known.code, minlength=len(mine.names))
+        new = seen[mine.code] == 0
+        times = np.bincount(mine.code[new], minlength=len(mine.names))
+        rate, usual = float(new.mean()), float((seen == 1).sum() / total)
+        p = more_than(int(new.sum()), tokens, usual)
         # Both a clear addition and a multiple of the usual: +1 point and twice, +5 and four times.
         excess = rate - usual
         multiple = rate / usual if usual > 0 else float("inf")
         value = excess if multiple >= 2 else 0.0
         if limit.fail is not None and value >= limit.fail and multiple < 4:
             value = min(value, limit.fail * (1 - 1e-9))
-        common = Counter(w for row in rows for w in row if w not in seen).most_common(8)
-        words = ", ".join(word for word, _ in common)
+        common = np.argsort(-times, kind="stable")[:8]
+        words = ", ".join(mine.names[i] for i in common.tolist() if times[i])
         text = (
             f"{percent(rate)} of the words in {key} are new, where {percent(usual)} would be usual"
             + (f": {words}" if words else "")
         )
-        concerned = np.flatnonzero(np.array(new) > 0)
+        concerned = np.unique(mine.row[new])
         found.append(
             judged(
                 limit,

@@ -10,6 +10,7 @@ import numpy as np
 
 from karat.model.pairs import CodeArray, Facet, FloatArray
 from karat.suite.observed import Observed
+from karat.suite.pieces import shared
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ def cuts(ref: Observed, other: Observed) -> list[Cut]:
     ]
     for key in other.texts:
         if key in ref.texts:
-            found.append(_numeric(f"words in {key}", _words(ref, key), _words(other, key)))
+            found.append(_numeric(f"words in {key}", ref.lengths[key], other.lengths[key]))
     if {"text", "text_pair"} <= set(ref.texts) & set(other.texts):
         sides = [_overlap(side) for side in (ref, other)]
         found.append(_numeric("word overlap", sides[0], sides[1]))
@@ -80,12 +81,12 @@ def _categorical(name: str, ref: Observed, other: Observed) -> Cut:
     return Cut(label, Facet(label, codes[0], names), Facet(label, codes[1], names))
 
 
-def _words(side: Observed, key: str) -> FloatArray:
-    return np.fromiter((len(t.split()) for t in side.texts[key]), np.float64, side.n)
-
-
 def _overlap(side: Observed) -> FloatArray:
     """The share of the words of text_pair that text has too; missing where there are none."""
-    both = zip(side.words["text"], side.words["text_pair"], strict=True)
-    found = (len(set(pair) & set(text)) / len(set(pair)) if pair else np.nan for text, pair in both)
-    return np.fromiter(found, np.float64, side.n)
+    text, pair = shared(side.words["text"], side.words["text_pair"])
+    width = max(len(pair.names), 1)
+    there, mine = (np.unique(one.row.astype(np.int64) * width + one.code) for one in (text, pair))
+    row = mine // width
+    both = np.bincount(row[np.isin(mine, there, assume_unique=True)], minlength=side.n)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(both / np.bincount(row, minlength=side.n))

@@ -15,7 +15,6 @@ from karat.suite.limits import Limit
 from karat.suite.permute import Ragged, rows_test
 
 LEAST = 5
-FEW_ROWS = 200
 
 
 def enough(ref_n: int, eval_n: int) -> str:
@@ -113,12 +112,13 @@ def ks_case(
     )
 
 
-def number_case(limit: Limit, subject: str, ref: FloatArray, other: FloatArray, what: str) -> Found:
-    """Decile PSI with the Kolmogorov-Smirnov p, for one number a row."""
+def number_case(
+    limit: Limit, subject: str, ref: FloatArray, other: FloatArray, what: str, bins: int = 10
+) -> Found:
+    """PSI on quantile bins of reference with the Kolmogorov-Smirnov p, for one number a row."""
     short = enough(len(ref), len(other))
     if short:
         return skipped(subject, short, n_ref=len(ref), n_eval=len(other))
-    bins = 5 if len(ref) < FEW_ROWS else 10
     moved = distance.shift(ref, other, bins)
     text = f"mean {what} goes from {moved.ref_mean:.4g} to {moved.eval_mean:.4g}"
     return judged(

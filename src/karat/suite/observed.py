@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,9 +11,7 @@ import numpy as np
 from karat.model.pairs import BoolArray, FloatArray, IntArray
 from karat.model.seen import Boxes, Seen, Spans, Trials
 from karat.model.suite import Row
-from karat.suite.permute import Ragged
-
-WORD = re.compile(r"\w+(?:[-']\w+)*")
+from karat.suite.pieces import Words, words
 
 
 @dataclass(frozen=True)
@@ -88,10 +85,16 @@ class Observed:
         return ["\x1f".join(parts) for parts in zip(*self.texts.values(), strict=True)]
 
     @cached_property
-    def words(self) -> dict[str, list[list[str]]]:
-        """The words of each text, in lower case."""
+    def words(self) -> dict[str, Words]:
+        """The words of each text field, in lower case."""
+        return {key: words(texts) for key, texts in self.texts.items()}
+
+    @cached_property
+    def lengths(self) -> dict[str, FloatArray]:
+        """How many words each text has, as white space cuts it."""
         return {
-            key: [WORD.findall(text.lower()) for text in texts] for key, texts in self.texts.items()
+            key: np.fromiter((len(text.split()) for text in texts), np.float64, len(texts))
+            for key, texts in self.texts.items()
         }
 
     @property
@@ -113,16 +116,3 @@ class Observed:
         return [
             Row(file=self.seen.file, line=self.seen.line_of(int(i)), index=int(i)) for i in index
         ]
-
-
-def shared_codes(sides: Sequence[Sequence[Sequence[str]]]) -> tuple[list[Ragged], list[str]]:
-    """The pieces of several sides under one vocabulary, in the order of their names."""
-    names = sorted({piece for side in sides for row in side for piece in row})
-    code_of = {name: i for i, name in enumerate(names)}
-    found = []
-    for side in sides:
-        lengths = np.fromiter(map(len, side), np.int64, len(side))
-        flat = (code_of[piece] for row in side for piece in row)
-        codes = np.fromiter(flat, np.int64, int(lengths.sum()))
-        found.append(Ragged(len(side), np.repeat(np.arange(len(side)), lengths), codes, len(names)))
-    return found, names

@@ -2,74 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
-from karat.model.pairs import FloatArray
+from karat.model.pairs import IntArray
 from karat.stats.weights import stream
-from karat.suite import distance
+from karat.suite import distance, pieces
 from karat.suite.judge import ALPHA, Found, bars, judged, skipped
 from karat.suite.limits import Limit
-from karat.suite.movement import (
-    blind,
-    enough,
-    most_changed,
-    number_case,
-)
-from karat.suite.observed import Observed, shared_codes
+from karat.suite.movement import blind, enough, most_changed, number_case
+from karat.suite.observed import Observed
 from karat.suite.permute import Ragged, rows_test
+from karat.suite.pieces import Keys
 
 TOP = 200
 LEAST = 5
-MOST_TEXTS = 50_000
+MOST_TEXTS = 20_000
+FEW_ROWS = 200
+
+Cut = Callable[[str, IntArray, IntArray], tuple[Keys, Keys]]
+"""(text field, rows of reference, rows of evaluation) -> the pieces of both, numbered alike."""
 
 
 def text_length_drift(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
-    """Words a text."""
-    found = []
-    for key in other.texts:
-        sides = [_lengths(side.texts.get(key, ())) for side in (ref, other)]
-        found.append(number_case(limit, key, sides[0], sides[1], f"length of {key}"))
-    return found
-
-
-def _lengths(texts: Sequence[str]) -> FloatArray:
-    return np.fromiter((len(text.split()) for text in texts), np.float64, len(texts))
+    """Words a text; of fewer than 200 reference texts five bins, since deciles would be noise."""
+    bins = 5 if ref.n < FEW_ROWS else 10
+    return [
+        number_case(limit, key, ref.lengths[key], other.lengths[key], f"length of {key}", bins)
+        for key in other.texts
+    ]
 
 
 def unigram_drift(ref: Observed, other: Observed, limit: Limit, seed: int) -> list[Found]:
     """The words of the texts."""
-    return _pieces(ref, other, limit, seed, lambda side, key: side.words.get(key, []))
+
+    def cut(key: str, mine: IntArray, theirs: IntArray) -> tuple[Keys, Keys]:
+        a, b = pieces.shared(ref.words[key].take(mine), other.words[key].take(theirs))
+        return pieces.single(a), pieces.single(b)
+
+    return _drift(ref, other, limit, seed, cut)
 
 
 def bigram_drift(ref: Observed, other: Observed, limit: Limit, seed: int) -> list[Found]:
     """Pairs of words that follow each other."""
 
-    def pairs(words: list[str]) -> list[str]:
-        return [" ".join(pair) for pair in pairwise(words)]
+    def cut(key: str, mine: IntArray, theirs: IntArray) -> tuple[Keys, Keys]:
+        a, b = pieces.shared(ref.words[key].take(mine), other.words[key].take(theirs))
+        return pieces.pairs(a), pieces.pairs(b)
 
-    return _pieces(ref, other, limit, seed, lambda side, key: side.words.get(key, []), pairs)
+    return _drift(ref, other, limit, seed, cut)
 
 
 def character_drift(ref: Observed, other: Observed, limit: Limit, seed: int) -> list[Found]:
     """The characters of the texts."""
-    return _pieces(ref, other, limit, seed, lambda side, key: side.texts.get(key, ()), list)
+
+    def cut(key: str, mine: IntArray, theirs: IntArray) -> tuple[Keys, Keys]:
+        sides = (ref.texts[key], mine), (other.texts[key], theirs)
+        a, b = (pieces.characters([texts[i] for i in rows.tolist()]) for texts, rows in sides)
+        return a, b
+
+    return _drift(ref, other, limit, seed, cut)
 
 
-def _pieces(
-    ref: Observed,
-    other: Observed,
-    limit: Limit,
-    seed: int,
-    rows_of: Callable[[Observed, str], Sequence[Any]],
-    cut: Callable[[Any], Sequence[str]] = lambda row: row,
-) -> list[Found]:
+def _drift(ref: Observed, other: Observed, limit: Limit, seed: int, cut: Cut) -> list[Found]:
     """Divergence of the pieces of each text field, beyond what shuffled rows show.
 
-    Of more than 50,000 rows a side that many are drawn: shares are then known to a thousandth.
+    Of more than 20,000 rows a side that many are drawn: shares are then known well enough.
     """
     found = []
     for key in other.texts:
@@ -77,22 +76,23 @@ def _pieces(
         if short:
             found.append(skipped(key, short))
             continue
-        some = [_some(rows_of(side, key), f"{limit.name}/{key}", seed) for side in (ref, other)]
-        (a, b), names = shared_codes([list(map(cut, rows)) for rows in some])
-        if not names or not len(a.row) or not len(b.row):
+        purpose = f"{limit.name}/{key}"
+        a, b = cut(key, *(_some(side.n, f"{purpose}/texts", seed) for side in (ref, other)))
+        if not len(a.row) or not len(b.row):
             found.append(skipped(key, "a side has no text"))
             continue
-        (a, b), names = _frequent(a, b, names)
-        counts = [a.counts(), b.counts()]
-        test = rows_test(a, b, distance.divergence, seed, f"{limit.name}/{key}")
+        sides, names = _frequent(a, b)
+        counts = [side.counts() for side in sides]
+        test = rows_test(*sides, distance.divergence, seed, purpose)
         raw = float(distance.divergence(counts[0], counts[1]))
-        value = max(raw - test.mean, 0.0)
-        text = f"divergence {raw:.3f}, of which {test.mean:.3f} would be chance"
+        # Shuffles of fewer rows show more; chance falls with the number of rows.
+        chance = test.mean * test.thinner
+        text = f"divergence {raw:.3f}, of which {chance:.3f} would be chance"
         found.append(
             judged(
                 limit,
                 key,
-                value,
+                max(raw - chance, 0.0),
                 "Jensen-Shannon divergence beyond chance, bits",
                 text + most_changed(names, counts),
                 believed=test.p < ALPHA,
@@ -107,23 +107,25 @@ def _pieces(
     return found
 
 
-def _some(rows: Sequence[Any], purpose: str, seed: int) -> Sequence[Any]:
-    """The rows, or a draw of them where they are very many."""
-    if len(rows) <= MOST_TEXTS:
-        return rows
-    chosen = stream(seed, f"{purpose}/texts").choice(len(rows), MOST_TEXTS, replace=False)
-    return [rows[i] for i in np.sort(chosen).tolist()]
+def _some(rows: int, purpose: str, seed: int) -> IntArray:
+    """All rows, or a draw of them where they are very many."""
+    if rows <= MOST_TEXTS:
+        return np.arange(rows)
+    return np.sort(stream(seed, purpose).choice(rows, MOST_TEXTS, replace=False))
 
 
-def _frequent(a: Ragged, b: Ragged, names: list[str]) -> tuple[tuple[Ragged, Ragged], list[str]]:
-    """Only the most frequent pieces keep their name; all others are one."""
-    pooled = a.counts() + b.counts()
-    top = np.argsort(-pooled, kind="stable")[:TOP]
-    top = top[pooled[top] >= LEAST]
-    code = np.full(len(names), len(top), dtype=np.int64)
-    code[top] = np.arange(len(top))
+def _frequent(a: Keys, b: Keys) -> tuple[tuple[Ragged, Ragged], list[str]]:
+    """Only the most frequent pieces keep their name (of equals, the first by name)."""
+    keys, place = np.unique(np.concatenate([a.key, b.key]), return_inverse=True)
+    pooled = np.bincount(place)
+    line = LEAST if len(pooled) <= TOP else max(LEAST, int(np.partition(pooled, -TOP)[-TOP]))
+    named = [(-int(pooled[i]), a.name(int(keys[i])), i) for i in np.flatnonzero(pooled >= line)]
+    top = sorted(named)[:TOP]
+    code_of = np.full(len(keys), len(top), dtype=np.int64)
+    code_of[[i for _, _, i in top]] = np.arange(len(top))
+    code, edge = code_of[place], len(a.key)
     sides = (
-        Ragged(a.rows, a.row, code[a.code], len(top) + 1),
-        Ragged(b.rows, b.row, code[b.code], len(top) + 1),
+        Ragged(a.rows, a.row, code[:edge], len(top) + 1),
+        Ragged(b.rows, b.row, code[edge:], len(top) + 1),
     )
-    return sides, [*(names[i] for i in top), "(all others)"]
+    return sides, [*(name for _, name, _ in top), "(all others)"]
