@@ -13,6 +13,9 @@ from karat.suite.judge import ALPHA, MIN_ROWS, Found, percent, skipped
 from karat.suite.limits import Limit
 from karat.suite.observed import Observed
 
+OUTSIDE = 0.005
+"""The share of vectors that the limit leaves outside."""
+
 RARE = 0.005
 """A value is rare where its share is under 0.5 % of an even share."""
 
@@ -126,8 +129,12 @@ def embedding_outliers(ref: Observed, other: Observed, limit: Limit) -> list[Fou
             found.append(skipped(name, "reference has too few vectors"))
             continue
         rows = distance.beyond(vectors, distance.cloud(known))
-        text = f"{len(rows)} of {other.n} vectors of {name} lie beyond 99.5 % of reference"
+        usual = max(distance.held_out(known), OUTSIDE)
+        text = (
+            f"{len(rows)} of {other.n} vectors of {name} lie beyond 99.5 % of reference, "
+            f"where {percent(usual)} would be usual"
+        )
         case = share_case(limit, name, rows.tolist(), ref, other, text)
-        believe(case, len(rows), other.n, 0.005)
+        believe(case, len(rows), other.n, usual)
         found.append(case)
     return found

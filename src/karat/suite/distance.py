@@ -114,20 +114,26 @@ class Cloud(NamedTuple):
     limit: float
 
 
-def cloud(ref: FloatArray, quantile: float = 0.995) -> Cloud:
+def cloud(ref: FloatArray, shrink: bool | None = None, quantile: float = 0.995) -> Cloud:
     """The Mahalanobis limit that all but 0.5 % of the reference keep.
 
-    Where there are fewer than five vectors a dimension the covariance is shrunk towards a ball,
-    by Ledoit and Wolf's amount, since its inverse would be noise.
+    Where there are fewer than five vectors a dimension (or `shrink` says so) the covariance is
+    shrunk towards a ball, by Ledoit and Wolf's amount, since its inverse would be noise.
     """
-    n, width = ref.shape
     middle = ref.mean(axis=0)
     away = ref - middle
-    spread = away.T @ away / max(n - 1, 1)
-    if width > n / 5:
+    if few(ref) if shrink is None else shrink:
         spread = _shrunk(away)
+    else:
+        spread = away.T @ away / max(len(ref) - 1, 1)
     inverse = np.linalg.pinv(spread)
     return Cloud(middle, inverse, float(np.quantile(_mahalanobis(away, inverse), quantile)))
+
+
+def few(ref: FloatArray) -> bool:
+    """Whether there are fewer than five vectors a dimension."""
+    n, width = ref.shape
+    return bool(width > n / 5)
 
 
 def beyond(vectors: FloatArray, reference: Cloud) -> IntArray:
@@ -136,7 +142,18 @@ def beyond(vectors: FloatArray, reference: Cloud) -> IntArray:
     return np.flatnonzero(distance > reference.limit)
 
 
-def _mahalanobis(away: FloatArray, inverse: FloatArray) -> FloatArray:
+def held_out(ref: FloatArray, parts: int = 5) -> float:
+    """The share of reference vectors beyond the limit of the vectors that they are no part of.
+
+    A limit is kept best by the vectors it was made from; new ones of the same kind pass it more
+    often, the more so the more dimensions there are.
+    """
+    part, shrink = np.arange(len(ref)) % parts, few(ref)
+    far = sum(len(beyond(ref[part == i], cloud(ref[part != i], shrink))) for i in range(parts))
+    return far / len(ref)
+
+
+def _mahalanobis(away: Numbers, inverse: FloatArray) -> FloatArray:
     squared = np.einsum("ij,jk,ik->i", away, inverse, away)
     return np.asarray(np.sqrt(np.maximum(squared, 0)))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -84,6 +85,7 @@ def _of_rows(side: Observed, facet: Facet) -> Trials:
 class Tally:
     """Hits and trials of each kind, and of all."""
 
+    trials: Trials
     hits: FloatArray
     n: FloatArray
     all_hits: float
@@ -95,11 +97,17 @@ class Tally:
         known = trials.code >= 0
         width = len(trials.levels)
         return cls(
+            trials,
             np.bincount(trials.code[known], trials.hit[known], width).astype(np.float64),
             np.bincount(trials.code[known], minlength=width).astype(np.float64),
             float(trials.hit.sum()),
             float(len(trials.hit)),
         )
+
+    @cached_property
+    def alone(self) -> bool:
+        """Whether every trial has a row of its own."""
+        return bool((np.diff(self.trials.row) > 0).all())
 
     def drop(self, kind: int) -> tuple[float, float]:
         """(rate of the rest less that of the kind, its variance with one hit and miss added)."""
@@ -109,7 +117,23 @@ class Tally:
         for x, m in ((h, n), (hr, nr)):
             p = (x + 1) / (m + 2)
             variance += p * (1 - p) / (m + 2)
-        return hr / nr - h / n, variance
+        return hr / nr - h / n, variance * self.stretch(kind)
+
+    def stretch(self, kind: int) -> float:
+        """How much more the drop varies than if the trials of a row were independent, at least 1.
+
+        Mentions of one text and boxes of one image are found or missed together.
+        """
+        if self.alone:
+            return 1.0
+        h, n = float(self.hits[kind]), float(self.n[kind])
+        hr, nr = self.all_hits - h, self.all_n - n
+        inside = self.trials.code == kind
+        p, pr = h / n, hr / nr
+        away = np.where(inside, -(self.trials.hit - p) / n, (self.trials.hit - pr) / nr)
+        rows = np.bincount(self.trials.row, away)
+        usual = p * (1 - p) / n + pr * (1 - pr) / nr
+        return max(float(rows @ rows) / usual, 1.0) if usual > 0 else 1.0
 
     def judgeable(self, kind: int, least: int) -> bool:
         """Whether there is enough of the kind, and of the rest."""
@@ -131,7 +155,7 @@ def subset_performance(
 
 
 def _weaker(trials: Trials, limit: Limit, side: Observed) -> list[Found]:
-    """One family: Fisher's exact test of each kind, one-sided."""
+    """One family: Fisher's exact test of each kind, one-sided; no surer than whole rows allow."""
     from scipy import stats
 
     tally, out = Tally.of(trials), []
@@ -142,6 +166,8 @@ def _weaker(trials: Trials, limit: Limit, side: Observed) -> list[Found]:
         value, variance = tally.drop(kind)
         p = float(stats.hypergeom.cdf(h, int(tally.all_n), int(tally.all_hits), n))
         mine, se = h / n, math.sqrt(variance)
+        if not tally.alone:
+            p = max(p, _upper(value / se))
         name = f"{trials.family} = {trials.levels[kind]}"
         wrong = (trials.code == kind) & ~trials.hit
         text = f"{trials.metric} {mine:.3f} in {n}, {mine + value:.3f} in the rest"
@@ -163,6 +189,11 @@ def _weaker(trials: Trials, limit: Limit, side: Observed) -> list[Found]:
             )
         )  # fmt: skip
     return out
+
+
+def _upper(z: float) -> float:
+    """How likely a normal number is above z."""
+    return normal_p(z) / 2 if z > 0 else 1 - normal_p(z) / 2
 
 
 def _rates(trials: Trials, tally: Tally, kind: int, most: int = 12) -> Plot:
@@ -328,8 +359,7 @@ def _degraded(
 ) -> Found:
     """A subset that changed by `changes[0]` where all rows changed by `changes[1]`."""
     se = math.sqrt(max(variance, 1e-300))
-    z = value / se
-    p = normal_p(z) / 2 if z > 0 else 1 - normal_p(z) / 2
+    p = _upper(value / se)
     text = f"{metric} changed by {changes[0]:+.3f}, by {changes[1]:+.3f} over all"
     return judged(
         limit, name, float(value), f"loss of {metric} beyond that of all", text,
