@@ -140,7 +140,7 @@ def test_fishers_test_and_families() -> None:
     hit = rng.random(400) < np.where(code == 1, 0.5, 0.9)
     trials = Trials("kind", "recall", tuple("abcd"), code, hit, np.arange(400))
     side = _side(400)
-    found = subsets._weaker(trials, LIMITS["subset_performance"], side)
+    found = subsets._weaker(trials, trials, LIMITS["subset_performance"], side)
     assert len(found) == 4
     for kind, one in enumerate(found):
         inside = code == kind
@@ -171,7 +171,7 @@ def test_small_effects_pass_however_sure() -> None:
     code = rng.integers(0, 2, 100_000)
     hit = rng.random(100_000) < np.where(code == 1, 0.87, 0.90)
     trials = Trials("kind", "recall", ("a", "b"), code, hit, np.arange(100_000))
-    found = subsets._weaker(trials, LIMITS["subset_performance"], _side(100_000))
+    found = subsets._weaker(trials, trials, LIMITS["subset_performance"], _side(100_000))
     subsets._gated([found], LIMITS["subset_performance"])
     assert found[1].case.p is not None
     assert found[1].case.p < 1e-10

@@ -12,7 +12,7 @@ from karat.model.pairs import BoolArray, FloatArray
 from karat.model.suite import Plot
 from karat.stats.intervals import wilson
 from karat.stats.weights import stream
-from karat.suite.judge import ALPHA, MIN_ROWS, Found, judged, skipped
+from karat.suite.judge import ALPHA, MIN_ROWS, Found, judged, share_case, skipped
 from karat.suite.limits import Limit
 from karat.suite.observed import Observed
 from karat.suite.performance import Scored
@@ -106,7 +106,8 @@ def calibration_comparison(ref: Observed, other: Observed, limit: Limit, seed: i
     if sides[0] is None or sides[1] is None:
         return []
     short = min(len(sides[0][0]), len(sides[1][0]))
-    value = _gap(reliability(*sides[0]), reliability(*sides[1]))
+    curves = reliability(*sides[0]), reliability(*sides[1])
+    value = _gap(*curves)
     text = f"the reliability curves differ by {value:.4f} (mean squared gap)"
     if short < COMPARE_ROWS:
         case = skipped(
@@ -122,8 +123,8 @@ def calibration_comparison(ref: Observed, other: Observed, limit: Limit, seed: i
     for i in range(len(found)):
         order = rng.permutation(len(confidence))
         a, b = order[:n], order[n:]
-        curves = reliability(confidence[a], correct[a]), reliability(confidence[b], correct[b])
-        found[i] = _gap(*curves)
+        parts = (reliability(confidence[part], correct[part]) for part in (a, b))
+        found[i] = _gap(*parts)
     test = permuted(value, found)
     return [
         judged(
@@ -137,8 +138,20 @@ def calibration_comparison(ref: Observed, other: Observed, limit: Limit, seed: i
             n_ref=n,
             n_eval=len(sides[1][0]),
             underpowered=limit.warn is not None and test.critical > limit.warn,
+            plot=_both(*curves),
         )
     ]
+
+
+def _both(ref: Reliability, other: Reliability) -> Plot:
+    """The accuracy of both sides in each bin of confidence that has rows."""
+    filled = np.flatnonzero((ref.weight > 0) | (other.weight > 0)).tolist()
+    return Plot(
+        kind="bars",
+        labels=[f"confidence {b / BINS:g} to {(b + 1) / BINS:g}" for b in filled],
+        ref=[float(ref.accuracy[b]) if ref.weight[b] else None for b in filled],
+        eval=[float(other.accuracy[b]) if other.weight[b] else None for b in filled],
+    )
 
 
 def _gap(a: Reliability, b: Reliability) -> float:
@@ -160,23 +173,9 @@ def overconfident_errors(other: Observed, limit: Limit) -> list[Found]:
     if n < MIN_ROWS:
         return [skipped("errors", f"only {n} labelled rows; {MIN_ROWS} are needed")]
     bad = ~correct & (confidence >= SURE)
-    share = float(bad.mean())
-    low, high = wilson(share, n)
     rows = np.flatnonzero(other.known)[bad]
     rows = rows[np.argsort(-confidence[bad], kind="stable")]
-    text = f"{int(bad.sum())} of {n} rows are wrong with a confidence of {SURE} or more"
-    return [
-        judged(
-            limit,
-            "errors",
-            share,
-            "share of rows",
-            text,
-            believed=limit.warn is None or low >= limit.warn,
-            low=low,
-            high=high,
-            side=other,
-            rows=rows,
-            n_eval=n,
-        )
-    ]
+    low, _ = wilson(float(bad.mean()), n)
+    text = f"{len(rows)} of {n} rows are wrong with a confidence of {SURE} or more"
+    believed = limit.warn is None or low >= limit.warn
+    return [share_case(limit, "errors", rows, other, text, of=n, n_eval=n, believed=believed)]

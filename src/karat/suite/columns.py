@@ -8,8 +8,8 @@ import numpy as np
 
 from karat.model.pairs import FloatArray, IntArray
 from karat.suite import distance
-from karat.suite.datachecks import believe, more_than, share_case
-from karat.suite.judge import ALPHA, MIN_ROWS, Found, percent, skipped
+from karat.suite.datachecks import believe
+from karat.suite.judge import ALPHA, MIN_ROWS, Found, percent, share_case, skipped
 from karat.suite.limits import Limit
 from karat.suite.observed import Observed
 
@@ -32,7 +32,8 @@ def metadata_unseen_value(ref: Observed, other: Observed, limit: Limit) -> list[
         rows = [i for i, v in enumerate(values) if v is not None and v not in known]
         new = ", ".join(sorted({str(values[i]) for i in rows})[:8])
         text = f"{len(rows)} of {other.n} rows have a {name} that reference lacks"
-        case = share_case(limit, name, rows, ref, other, text + (f": {new}" if new else ""))
+        text += f": {new}" if new else ""
+        case = share_case(limit, name, rows, other, text, usual=usual)
         believe(case, len(rows), other.n, usual)
         found.append(case)
     return found
@@ -50,10 +51,9 @@ def metadata_rare_value(ref: Observed, other: Observed, limit: Limit) -> list[Fo
         rare = {value for value, count in counts.items() if count < line}
         rows = [i for i, v in enumerate(values) if v in rare]
         usual = sum(counts[v] for v in rare) / total
-        case = share_case(limit, name, rows, ref, other, f"{len(rows)} rows have a rare {name}")
-        case.case.p = more_than(len(rows), max(other.n, 1), usual)
-        if case.case.p >= ALPHA and case.case.status != "skip":
-            case.case.status = "pass"
+        text = f"{len(rows)} of {other.n} rows have a {name} that is rare in reference"
+        case = share_case(limit, name, rows, other, text, usual=usual)
+        believe(case, len(rows), other.n, usual)
         found.append(case)
     return found
 
@@ -65,7 +65,7 @@ def metadata_null(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
         gaps = [_gaps(side, name) for side in (ref, other)]
         usual = len(gaps[0]) / max(ref.n, 1)
         text = f"{len(gaps[1])} of {other.n} rows lack {name}; in reference {percent(usual)} do"
-        case = share_case(limit, name, gaps[1].tolist(), ref, other, text)
+        case = share_case(limit, name, gaps[1], other, text, usual=usual)
         believe(case, len(gaps[1]), other.n, usual)
         found.append(case)
     return found
@@ -81,8 +81,11 @@ def _gaps(side: Observed, name: str) -> IntArray:
 def metadata_out_of_range(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
     """Numbers below the smallest or above the largest of reference.
 
-    With n reference rows the next one falls outside with probability 2 / (n + 1), so a few do.
+    The share of all values outside the range of n drawn ones has a Beta(2, n - 1) distribution,
+    which gives how likely so many new ones are outside.
     """
+    from scipy import stats
+
     found = []
     for name, values in other.numeric.items():
         known = _finite(ref.numeric.get(name))
@@ -92,8 +95,11 @@ def metadata_out_of_range(ref: Observed, other: Observed, limit: Limit) -> list[
         low, high = float(known.min()), float(known.max())
         rows = np.flatnonzero((values < low) | (values > high))
         text = f"{len(rows)} of {other.n} rows have {name} outside {low:g} to {high:g}"
-        case = share_case(limit, name, rows.tolist(), ref, other, text)
-        believe(case, len(rows), other.n, 2 / (len(known) + 1))
+        case = share_case(limit, name, rows, other, text, usual=2 / (len(known) + 1))
+        n = int(np.isfinite(values).sum())
+        case.case.p = float(stats.betabinom.sf(len(rows) - 1, n, 2, len(known) - 1))
+        if case.case.p >= ALPHA:
+            case.case.status = "pass"
         found.append(case)
     return found
 
@@ -110,7 +116,7 @@ def metadata_outlier(ref: Observed, other: Observed, limit: Limit) -> list[Found
         rows = np.flatnonzero((values < low) | (values > high))
         usual = float(((known < low) | (known > high)).mean())
         text = f"{len(rows)} of {other.n} rows have {name} outside {low:g} to {high:g}"
-        case = share_case(limit, name, rows.tolist(), ref, other, text)
+        case = share_case(limit, name, rows, other, text, usual=usual)
         believe(case, len(rows), other.n, max(usual, 1 / (len(known) + 1)))
         found.append(case)
     return found
@@ -134,7 +140,7 @@ def embedding_outliers(ref: Observed, other: Observed, limit: Limit) -> list[Fou
             f"{len(rows)} of {other.n} vectors of {name} lie beyond 99.5 % of reference, "
             f"where {percent(usual)} would be usual"
         )
-        case = share_case(limit, name, rows.tolist(), ref, other, text)
+        case = share_case(limit, name, rows, other, text, usual=usual)
         believe(case, len(rows), other.n, usual)
         found.append(case)
     return found

@@ -7,14 +7,13 @@ has nothing to look at.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from karat.model.pairs import IntArray
 from karat.model.seen import Boxes, Spans
-from karat.suite.judge import ALPHA, Found, judged, percent, skipped
+from karat.stats.intervals import wilson
+from karat.suite.judge import ALPHA, Found, bars, judged, percent, points, share_case, skipped
 from karat.suite.limits import Limit
 from karat.suite.observed import Observed
 from karat.suite.pieces import shared
@@ -38,24 +37,10 @@ def empty_text(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
     for key, texts in other.texts.items():
         rows = np.array([i for i, text in enumerate(texts) if not text.strip()], dtype=np.int64)
         usual = sum(not text.strip() for text in ref.texts.get(key, ()))
-        share = len(rows) / max(other.n, 1)
+        rate = usual / max(ref.n, 1)
         text = f"{len(rows)} of {other.n} rows have a blank {key}; reference has {usual}"
-        believed = not usual or more_than(len(rows), other.n, usual / max(ref.n, 1)) < ALPHA
-        found.append(
-            judged(
-                limit,
-                key,
-                share,
-                "share of rows",
-                text,
-                believed=believed,
-                floor=True,
-                side=other,
-                rows=rows,
-                n_ref=ref.n,
-                n_eval=other.n,
-            )
-        )
+        believed = not usual or more_than(len(rows), other.n, rate) < ALPHA
+        found.append(share_case(limit, key, rows, other, text, usual=rate, believed=believed))
     return found
 
 
@@ -101,9 +86,8 @@ def unseen_words(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
                 side=other,
                 rows=concerned,
                 p=p,
-                n_ref=ref.n,
-                n_eval=other.n,
                 table={"new share": rate, "usual share": usual},
+                plot=points([("usual", usual, None, None), ("found", rate, *wilson(rate, tokens))]),
             )
         )
     return found
@@ -113,13 +97,15 @@ def duplicate_rows(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
     """Inputs that occur more than once in the evaluation data."""
     if not other.inputs:
         return []
+    again, usual = _repeats(other), len(_repeats(ref)) / max(ref.n, 1)
+    text = f"{len(again)} of {other.n} rows repeat an earlier one; in reference {percent(usual)} do"
+    return [share_case(limit, "inputs", again, other, text, usual=usual)]
+
+
+def _repeats(side: Observed) -> list[int]:
+    """The rows whose input an earlier row has."""
     first: dict[str, int] = {}
-    again = [i for i, text in enumerate(other.inputs) if first.setdefault(text, i) != i]
-    share = len(again) / max(other.n, 1)
-    text = f"{len(again)} of {other.n} rows repeat an earlier one"
-    rows = np.array(again, dtype=np.int64)
-    sizes: dict[str, Any] = {"n_ref": ref.n, "n_eval": other.n}
-    return [judged(limit, "inputs", share, "share of rows", text, side=other, rows=rows, **sizes)]
+    return [i for i, text in enumerate(side.inputs) if first.setdefault(text, i) != i]
 
 
 def ref_eval_overlap(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
@@ -127,11 +113,9 @@ def ref_eval_overlap(ref: Observed, other: Observed, limit: Limit) -> list[Found
     if not other.inputs or not ref.inputs:
         return []
     known = set(ref.inputs)
-    rows = np.array([i for i, text in enumerate(other.inputs) if text in known], dtype=np.int64)
-    share = len(rows) / max(other.n, 1)
+    rows = [i for i, text in enumerate(other.inputs) if text in known]
     text = f"{len(rows)} of {other.n} evaluation inputs also stand in reference"
-    sizes: dict[str, Any] = {"n_ref": ref.n, "n_eval": other.n}
-    return [judged(limit, "inputs", share, "share of rows", text, side=other, rows=rows, **sizes)]
+    return [share_case(limit, "inputs", rows, other, text)]
 
 
 def label_flips(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
@@ -145,7 +129,7 @@ def label_flips(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
     mine = zip(other.inputs, other.labels.tolist(), strict=True)
     rows = [i for i, (t, y) in enumerate(mine) if y >= 0 and t in labels and y not in labels[t]]
     text = f"{len(rows)} of {other.n} rows have another label than the same input in reference"
-    return [share_case(limit, "labels", rows, ref, other, text)]
+    return [share_case(limit, "labels", rows, other, text)]
 
 
 def conflicting_labels(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
@@ -160,45 +144,34 @@ def conflicting_labels(ref: Observed, other: Observed, limit: Limit) -> list[Fou
                 labels[text].add(label)
         rows = [i for i, text in enumerate(side.inputs) if len(labels.get(text, ())) > 1]
         text = f"{len(rows)} of {side.n} rows of {name} share their input with another label"
-        value = len(rows) / max(side.n, 1)
-        index = np.array(rows, dtype=np.int64)
-        found.append(
-            judged(limit, name, value, "share of rows", text, floor=True, side=side, rows=index)
-        )
+        found.append(share_case(limit, name, rows, side, text))
     return found
-
-
-def share_case(
-    limit: Limit, subject: str, rows: Sequence[int], ref: Observed, other: Observed, text: str
-) -> Found:
-    """A case on the share of evaluation rows concerned, with a level of 0 to be passed."""
-    return judged(
-        limit,
-        subject,
-        len(rows) / max(other.n, 1),
-        "share of rows",
-        text,
-        floor=True,
-        side=other,
-        rows=np.array(rows, dtype=np.int64),
-        n_ref=ref.n,
-        n_eval=other.n,
-    )
 
 
 def label_imbalance(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
     """How far the largest class outweighs an even share: 0 even, 1 alone."""
     found = []
     for side, name in ((ref, "reference"), (other, "evaluation")):
-        if side.known is None or side.labels is None or len(side.classes) < 2:
+        counts = _counted(side)
+        if counts is None:
             continue
-        counts = np.bincount(side.labels[side.known], minlength=len(side.classes))
-        k, share = len(counts), float(counts.max() / counts.sum())
-        value = (share - 1 / k) / (1 - 1 / k)
+        k, n, nothing = len(counts), int(counts.sum()), np.zeros(len(counts))
+        share = float(counts.max() / n)
+        low, high = wilson(share, n)
+        value, low, high = ((x - 1 / k) / (1 - 1 / k) for x in (share, max(low, 1 / k), high))
         top = side.classes[int(counts.argmax())]
-        text = f"{top} has {percent(share)} of the {int(counts.sum())} labels of {name}"
-        found.append(judged(limit, name, value, "(largest - 1/k) / (1 - 1/k)", text))
+        text = f"{top} has {percent(share)} of the {n} labels of {name}"
+        plot = bars(side.classes, *((counts, nothing) if side is ref else (nothing, counts)))
+        statistic = "(largest - 1/k) / (1 - 1/k)"
+        found.append(judged(limit, name, value, statistic, text, low=low, high=high, plot=plot))
     return found
+
+
+def _counted(side: Observed) -> IntArray | None:
+    """How many rows have each class, None where there are no labels or is no choice of them."""
+    if side.known is None or side.labels is None or len(side.classes) < 2:
+        return None
+    return np.bincount(side.labels[side.known], minlength=len(side.classes))
 
 
 def unseen_labels(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
@@ -212,7 +185,10 @@ def unseen_labels(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
         f": {', '.join(new[:8])}" if new else ""
     )
     index = np.array(rows, dtype=np.int64)
-    return [judged(limit, "labels", float(len(new)), "classes", text, side=other, rows=index)]
+    names = sorted({*sides[0], *sides[1]})
+    counts = [[len(side.get(name, ())) for name in names] for side in (sides[0], sides[1])]
+    plot, value = bars(names, counts[0], counts[1]), float(len(new))
+    return [judged(limit, "labels", value, "classes", text, side=other, rows=index, plot=plot)]
 
 
 def _labels_of(side: Observed) -> dict[str, list[int]] | None:
@@ -250,11 +226,12 @@ def span_quality(other: Observed, limit: Limit) -> list[Found]:
         if spans is None or not len(spans.row):
             continue
         odd = sorted(_odd_spans(spans, other))
-        share = len(odd) / len(spans.row)
-        text = f"{len(odd)} of {len(spans.row)} mentions in {what} overlap, repeat or are loose"
-        rows = np.unique(spans.row[odd])
+        n, rows = len(spans.row), np.unique(spans.row[odd])
+        text = f"{len(odd)} of {n} mentions in {what} overlap, repeat or are loose"
         found.append(
-            judged(limit, what, share, "share of mentions", text, floor=True, side=other, rows=rows)
+            share_case(
+                limit, what, rows, other, text, of=n, hits=len(odd), statistic="share of mentions"
+            )
         )
     return found
 
@@ -289,18 +266,10 @@ def box_quality(other: Observed, limit: Limit) -> list[Found]:
         odd = boxes.area() < TINY_AREA
         odd |= (boxes.corners < 0).any(axis=1) | (boxes.corners > 1).any(axis=1)
         odd[_twins(boxes)] = True
-        text = f"{int(odd.sum())} of {len(boxes.row)} boxes in {what} repeat, are tiny or stick out"
+        n, hits, rows = len(boxes.row), int(odd.sum()), np.unique(boxes.row[odd])
+        text = f"{hits} of {n} boxes in {what} repeat, are tiny or stick out"
         found.append(
-            judged(
-                limit,
-                what,
-                float(odd.mean()),
-                "share of boxes",
-                text,
-                floor=True,
-                side=other,
-                rows=np.unique(boxes.row[odd]),
-            )
+            share_case(limit, what, rows, other, text, of=n, hits=hits, statistic="share of boxes")
         )
     return found
 

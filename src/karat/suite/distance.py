@@ -126,7 +126,7 @@ def cloud(ref: FloatArray, shrink: bool | None = None, quantile: float = 0.995) 
         spread = _shrunk(away)
     else:
         spread = away.T @ away / max(len(ref) - 1, 1)
-    inverse = np.linalg.pinv(spread)
+    inverse: FloatArray = np.asarray(np.linalg.pinv(spread), dtype=np.float64)
     return Cloud(middle, inverse, float(np.quantile(_mahalanobis(away, inverse), quantile)))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from karat.model.pairs import FloatArray, IntArray
 from karat.suite import distance
-from karat.suite.judge import ALPHA, Found, correct_family, judged, skipped
+from karat.suite.judge import ALPHA, Found, correct_family, judged, points, skipped
 from karat.suite.limits import Limit
 from karat.suite.movement import (
     blind,
@@ -141,7 +141,11 @@ def embedding_drift(ref: Observed, other: Observed, limit: Limit, seed: int) -> 
                 p=test.p,
                 n_ref=len(known),
                 n_eval=len(vectors),
+                underpowered=blind(limit, test.critical),
                 table={"energy distance": energy},
+                plot=points(
+                    [("by chance", test.critical, None, None), ("found", value, None, None)]
+                ),
             )
         )
     return found

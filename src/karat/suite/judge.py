@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from karat.model.pairs import IntArray
 from karat.model.suite import Case, Plot, Status, Test, worst
+from karat.stats.intervals import wilson
 from karat.stats.multiple import benjamini_hochberg
 from karat.suite.limits import Limit
 from karat.suite.observed import Observed
@@ -22,6 +23,11 @@ ALPHA = 0.01
 
 FAMILY = 0.05
 """The share of false claims that a family of subsets may make."""
+
+Z = 1.959963984540054
+
+POWER = 2.8
+"""So many standard errors an effect must have to be found four times out of five."""
 
 MIN_ROWS = 30
 MIN_SUBSET = 15
@@ -39,11 +45,21 @@ class Found:
 
 @dataclass
 class Outcome:
-    """A test with everything found."""
+    """A test with everything found; cases without sizes of their own have those of the sides."""
 
     limit: Limit
     found: list[Found] = field(default_factory=list)
     reason: str = ""
+    sizes: tuple[int, int] = (0, 0)
+
+    def __post_init__(self) -> None:
+        for one in self.found:
+            if one.case.n_ref is None:
+                one.case.n_ref = self.sizes[0]
+            if one.case.n_eval is None:
+                one.case.n_eval = self.sizes[1]
+            if one.case.status == "skip":
+                one.case.warn, one.case.fail = self.limit.warn, self.limit.fail
 
     def test(self) -> Test:
         """The test for the report, worst cases first."""
@@ -75,13 +91,12 @@ def judged(
     text: str,
     *,
     believed: bool = True,
-    floor: bool = False,
     side: Observed | None = None,
     rows: IntArray | None = None,
     **more: Any,
 ) -> Found:
-    """A case with its status. `floor` says that a level of 0 must be passed, not only reached."""
-    status = level(limit, value, floor) if believed else "pass"
+    """A case with its status."""
+    status = level(limit, value) if believed else "pass"
     case = Case(
         subject=subject,
         status=status,
@@ -92,6 +107,8 @@ def judged(
         text=text,
         **{name: _plain(one) for name, one in more.items()},
     )
+    if case.plot is None and case.value is not None:
+        case.plot = points([("value", case.value, case.low, case.high)])
     index = np.zeros(0, dtype=np.int64) if rows is None else np.asarray(rows, dtype=np.int64)
     if side is not None:
         case.rows = side.rows(index[:SHOWN_ROWS])
@@ -106,14 +123,14 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def level(limit: Limit, value: float, floor: bool = False) -> Status:
-    """Where an effect stands by its size alone."""
+def level(limit: Limit, value: float) -> Status:
+    """Where an effect stands by its size alone: a level is reached, but a level of 0 is passed."""
     if not np.isfinite(value):
         return "skip"
     for status, bound in (("fail", limit.fail), ("warning", limit.warn)):
         if bound is None:
             continue
-        if value > bound if (floor or bound == 0) else value >= bound:
+        if value > bound if bound == 0 else value >= bound:
             return "fail" if status == "fail" else "warning"
     return "pass"
 
@@ -121,6 +138,42 @@ def level(limit: Limit, value: float, floor: bool = False) -> Status:
 def skipped(subject: str, why: str, **more: Any) -> Found:
     """A case that could not be judged."""
     return Found(Case(subject=subject, status="skip", text=why, **more))
+
+
+def share_case(
+    limit: Limit,
+    subject: str,
+    rows: IntArray | Sequence[int],
+    side: Observed,
+    text: str,
+    *,
+    of: int | None = None,
+    hits: int | None = None,
+    usual: float | None = None,
+    **more: Any,
+) -> Found:
+    """A case on the share of a side's rows concerned, with Wilson's interval.
+
+    `hits` of `of` are counted where that is not rows of all rows;
+    `usual` is the share to be expected, for the picture.
+    """
+    n = side.n if of is None else of
+    share = (len(rows) if hits is None else hits) / max(n, 1)
+    low, high = wilson(share, n) if n else (None, None)
+    shown = [] if usual is None else [("to be expected", usual, None, None)]
+    return judged(
+        limit,
+        subject,
+        share,
+        more.pop("statistic", "share of rows"),
+        text,
+        side=side,
+        rows=np.asarray(rows, dtype=np.int64),
+        low=low,
+        high=high,
+        plot=points([*shown, ("found", share, low, high)]),
+        **more,
+    )
 
 
 def correct_family(found: Sequence[Found], limit: Limit, alpha: float = FAMILY) -> None:
@@ -145,6 +198,14 @@ def bars(labels: Sequence[str], ref: Counted, other: Counted, most: int = 20) ->
         labels=[str(labels[i]) for i in order],
         ref=[float(a[i]) for i in order],
         eval=[float(b[i]) for i in order],
+    )
+
+
+def points(shown: Sequence[tuple[str, float, float | None, float | None]]) -> Plot:
+    """Values, each with its name and, where there is one, its interval."""
+    names, values, low, high = zip(*shown, strict=True)
+    return Plot(
+        kind="points", labels=[*names], eval=[float(v) for v in values], low=[*low], high=[*high]
     )
 
 

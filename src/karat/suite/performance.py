@@ -10,12 +10,13 @@ import numpy as np
 from karat.model.evidence import Evidence
 from karat.model.metric import Metric
 from karat.model.pairs import FloatArray
-from karat.model.suite import Change, Plot
+from karat.model.suite import Change
 from karat.stats.between import Moved, moved
 from karat.stats.intervals import Settings, wilson
 from karat.stats.weights import stream
-from karat.suite.judge import MIN_ROWS, Found, judged, skipped
+from karat.suite.judge import MIN_ROWS, POWER, Found, Z, judged, points, skipped
 from karat.suite.limits import Limit
+from karat.suite.movement import histogram
 from karat.suite.observed import Observed
 
 DRAWS = 2_000
@@ -64,10 +65,13 @@ def as_metrics(found: Sequence[Moved]) -> dict[str, Change]:
     }
 
 
-def overall_metrics(found: Sequence[Moved], metrics: Sequence[Metric], limit: Limit) -> list[Found]:
+def overall_metrics(
+    found: Sequence[Moved], metrics: Sequence[Metric], sizes: tuple[int, int], limit: Limit
+) -> list[Found]:
     """What each metric lost from reference to evaluation; the interval has to leave 0 out.
 
-    Only the metrics of `JUDGED` are judged. Log loss is judged by the share it grew.
+    Only the metrics of `JUDGED` are judged. Log loss is judged by the share it grew. `sizes` are
+    the scored rows of both sides.
     """
     abouts = {name: metric.about for metric in metrics for name in metric.names}
     cases = []
@@ -87,7 +91,6 @@ def overall_metrics(found: Sequence[Moved], metrics: Sequence[Metric], limit: Li
             unit, own = one.first, replace(limit, warn=RELATIVE_WARN, fail=RELATIVE_FAIL)
         loss = sign * one.change / unit
         believed = one.high < 0 if about.better == "higher" else one.low > 0
-        blind = own.warn is not None and one.se is not None and 2.8 * one.se / unit > own.warn
         bounds = sorted(sign * bound / unit for bound in (one.low, one.high))
         text = f"{one.name} goes from {one.first:.4g} to {one.second:.4g}"
         cases.append(
@@ -100,18 +103,19 @@ def overall_metrics(found: Sequence[Moved], metrics: Sequence[Metric], limit: Li
                 believed=believed,
                 low=bounds[0],
                 high=bounds[1],
-                underpowered=bool(blind),
+                n_ref=sizes[0],
+                n_eval=sizes[1],
+                underpowered=one.se is not None and unseen(own, one.se / unit),
                 table={"ref": one.first, "eval": one.second, "change": one.change},
-                plot=Plot(
-                    kind="points",
-                    labels=["change"],
-                    eval=[one.change],
-                    low=[one.low],
-                    high=[one.high],
-                ),
+                plot=points([("change", one.change, one.low, one.high)]),
             )
         )
     return cases
+
+
+def unseen(limit: Limit, se: float) -> bool:
+    """Whether an effect at the warning level would be missed more often than once in five."""
+    return bool(limit.warn is not None and se * POWER > limit.warn)
 
 
 def better_than_constant(other: Observed, limit: Limit) -> list[Found]:
@@ -125,6 +129,7 @@ def better_than_constant(other: Observed, limit: Limit) -> list[Found]:
     majority = float(np.bincount(labels).max() / n)
     accuracy = float(right.mean())
     low, high = wilson(accuracy, n)
+    shown = points([("largest class", majority, None, None), ("accuracy", accuracy, low, high)])
     gain = accuracy - majority
     # Levels are of what is gained, so less is worse: judge the shortfall below the warning level.
     warn, fail = limit.warn or 0.0, limit.fail or 0.0
@@ -141,6 +146,7 @@ def better_than_constant(other: Observed, limit: Limit) -> list[Found]:
         low=low - majority,
         high=high - majority,
         n_eval=n,
+        plot=shown,
     )
     found.case.status = status  # type: ignore[assignment]  # one of the three above
     return [found]
@@ -165,9 +171,9 @@ def average_confidence(ref: Observed, other: Observed, limit: Limit, seed: int) 
             believed=low > 0 or high < 0,
             low=low,
             high=high,
-            n_ref=ref.n,
-            n_eval=other.n,
+            underpowered=unseen(limit, (high - low) / (2 * Z)),
             table={"change": change},
+            plot=histogram(ref.confidence, other.confidence),
         )
     ]
 
@@ -203,9 +209,14 @@ def estimated_accuracy(ref: Observed, other: Observed, limit: Limit, seed: int) 
         draws[i] = (other.confidence[new] >= limit_i).mean() - base
     low, high = (float(x) for x in np.quantile(draws, [0.025, 0.975]))
     text = f"confidence foresees accuracy {estimate:.3f} (reference {accuracy:.3f})"
+    shown: list[tuple[str, float, float | None, float | None]] = [
+        ("reference", accuracy, None, None),
+        ("estimate", estimate, accuracy + low, accuracy + high),
+    ]
     table: dict[str, float] = {"threshold": threshold, "estimate": estimate, "reference": accuracy}
     if other.known is not None and other.correct is not None:
         true = float(other.correct[other.known].mean())
+        shown.append(("true", true, *wilson(true, int(other.known.sum()))))
         table |= {"true accuracy": true, "error of the estimate": estimate - true}
         text += f"; it is {true:.3f}, since confidence cannot see that inputs mean something else"
         if abs(estimate - true) < 0.05:
@@ -222,7 +233,9 @@ def estimated_accuracy(ref: Observed, other: Observed, limit: Limit, seed: int) 
             high=high,
             n_ref=len(confidence),
             n_eval=other.n,
+            underpowered=unseen(limit, (high - low) / (2 * Z)),
             table=table,
+            plot=points(shown),
         )
     ]
 

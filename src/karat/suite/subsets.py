@@ -24,14 +24,10 @@ from karat.stats.intervals import Settings, estimate
 from karat.stats.multiple import benjamini_hochberg
 from karat.stats.quantiles import normal_p
 from karat.suite.facets import Cut, quantile_codes
-from karat.suite.judge import ALPHA, FAMILY, MIN_SUBSET, Found, judged, level
+from karat.suite.judge import ALPHA, FAMILY, MIN_SUBSET, Found, Z, judged, level, points
 from karat.suite.limits import Limit
 from karat.suite.observed import Observed
-from karat.suite.performance import Scored
-
-Z = 1.959963984540054
-POWER = 2.8
-"""So many standard errors an effect must have to be found four times out of five."""
+from karat.suite.performance import Scored, unseen
 
 DOUBT = 0.2
 """What the q over all subsets of a test must be below for a warning."""
@@ -148,17 +144,17 @@ def subset_performance(
     limit: Limit,
 ) -> list[Found]:
     """Every subset of evaluation against the rest of it."""
-    found = [_weaker(mine, limit, other) for _, mine in families(ref, other, cuts)]
+    found = [_weaker(base, mine, limit, other) for base, mine in families(ref, other, cuts)]
     if other.correct is None and sides[1] is not None:
-        found += [_weaker_slices(one, sides[1], other, limit) for one in cuts]
+        found += [_weaker_slices(one, sides[1], ref, other, limit) for one in cuts]
     return _gated(found, limit)
 
 
-def _weaker(trials: Trials, limit: Limit, side: Observed) -> list[Found]:
+def _weaker(base: Trials, trials: Trials, limit: Limit, side: Observed) -> list[Found]:
     """One family: Fisher's exact test of each kind, one-sided; no surer than whole rows allow."""
     from scipy import stats
 
-    tally, out = Tally.of(trials), []
+    before, tally, out = Tally.of(base), Tally.of(trials), []
     for kind in range(len(trials.levels)):
         if not tally.judgeable(kind, trials.least):
             continue
@@ -182,8 +178,8 @@ def _weaker(trials: Trials, limit: Limit, side: Observed) -> list[Found]:
         out.append(
             judged(
                 limit, name, value, f"drop of {trials.metric} against the rest", text,
-                p=min(p, 1.0), low=value - Z * se, high=value + Z * se, n_eval=n,
-                underpowered=limit.warn is not None and POWER * se > limit.warn,
+                p=min(p, 1.0), low=value - Z * se, high=value + Z * se,
+                n_ref=int(before.n[kind]), n_eval=n, underpowered=unseen(limit, se),
                 side=side, rows=np.unique(trials.row[wrong]), table=table,
                 plot=_rates(trials, tally, kind),
             )
@@ -239,9 +235,12 @@ def _contrasts(
             yield part.level, part.n, score, chosen
 
 
-def _weaker_slices(one: Cut, scored: Scored, side: Observed, limit: Limit) -> list[Found]:
+def _weaker_slices(
+    one: Cut, scored: Scored, ref: Observed, side: Observed, limit: Limit
+) -> list[Found]:
     """One family: F1 of each level against the rest, one-sided."""
     out = []
+    whole, before = _overall(scored), _facet(one.ref, ref)
     for name, n, score, rows in _contrasts(one.other, scored, side):
         assert score.difference is not None
         assert score.p is not None
@@ -255,10 +254,12 @@ def _weaker_slices(one: Cut, scored: Scored, side: Observed, limit: Limit) -> li
         out.append(
             judged(
                 limit, f"{one.name} = {name}", value, "drop of f1 against the rest", text,
-                p=p, low=-score.high, high=-score.low, n_eval=n,
-                underpowered=limit.warn is not None and POWER * se > limit.warn,
-                side=side, rows=rows,
-                table={"family": one.name, "metric": "f1", "subset": mine, "rest": mine + value},
+                p=p, low=-score.high, high=-score.low,
+                n_ref=int((before.codes == one.ref.levels.index(name)).sum()), n_eval=n,
+                underpowered=unseen(limit, se), side=side, rows=rows,
+                table={"family": one.name, "metric": "f1", "subset": mine, "rest": mine + value,
+                       "all": whole, "drop to all": None if whole is None else whole - mine},
+                plot=points([("subset", mine, None, None), ("rest", mine + value, None, None)]),
             )
         )  # fmt: skip
     return out
@@ -365,10 +366,11 @@ def _degraded(
         limit, name, float(value), f"loss of {metric} beyond that of all", text,
         p=p, low=float(value - Z * se), high=float(value + Z * se),
         n_ref=sizes[0], n_eval=sizes[1],
-        underpowered=limit.warn is not None and POWER * se > limit.warn,
+        underpowered=unseen(limit, se),
         side=side, rows=rows,
         table={"family": family, "metric": metric, "change": float(changes[0]),
                "change of all": float(changes[1])},
+        plot=points([("this subset", changes[0], None, None), ("all", changes[1], None, None)]),
     )  # fmt: skip
 
 

@@ -76,7 +76,10 @@ def _drawn(look: Callable[[Observed, Observed, Limit, int], list[Found]]) -> Loo
 
 
 def _overall(m: Material, limit: Limit) -> list[Found]:
-    return performance.overall_metrics(m.moved, m.scored.metrics, limit) if m.scored else []
+    if m.scored is None:
+        return []
+    sizes = int(m.ref.seen.labelled.sum()), int(m.other.seen.labelled.sum())
+    return performance.overall_metrics(m.moved, m.scored.metrics, sizes, limit)
 
 
 def _calibrated(m: Material, limit: Limit) -> list[Found]:
@@ -184,5 +187,6 @@ def run(material: Material, task: str, limits: Mapping[str, Limit]) -> list[Outc
             found.append(Outcome(limit, reason="switched off"))
             continue
         cases: Sequence[Found] = look(material, limit)
-        found.append(Outcome(limit, list(cases), "" if cases else lacking))
+        sizes = material.ref.n, material.other.n
+        found.append(Outcome(limit, list(cases), "" if cases else lacking, sizes))
     return found
