@@ -25,7 +25,10 @@ Progress = Callable[[str, int, "int | None"], None]
 
 
 class Check(msgspec.Struct, kw_only=True):
-    """What `check` found. `hidden` counts, by code, the problems past the first 20 of a file."""
+    """What `check` found. `hidden` counts, by code, the problems past the first 20 of a file.
+
+    `notes` say how sound files were read, where that was decided from the data.
+    """
 
     schema: int = 1
     task: str = ""
@@ -34,6 +37,7 @@ class Check(msgspec.Struct, kw_only=True):
     problems: list[Problem] = []
     hidden: dict[str, int] = {}
     inputs: list[Input] = []
+    notes: list[str] = []
 
     @property
     def errors(self) -> int:
@@ -280,8 +284,12 @@ def check(
         )
     except DataError as stopped:
         return _checked("", stopped.problems, [])
-    card.load().read(card, request, problems)
-    return _checked(card.name, problems, pipeline.inputs_of(request))
+    work = card.load()
+    pairs = work.read(card, request, problems)
+    checked = _checked(card.name, problems, pipeline.inputs_of(request))
+    if pairs is not None and not problems.errors:
+        checked.notes = list(work.notes(pairs, request.options))
+    return checked
 
 
 def _checked(task: str, problems: Problems, inputs: list[Input]) -> Check:

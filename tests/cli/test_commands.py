@@ -75,6 +75,15 @@ def test_check_of_clean_files(karat, checking) -> None:
     assert karat("check", "g", "p", "--quiet").out == ""
 
 
+def test_check_shows_notes_and_hands_on_the_flags_of_tasks(karat, checking) -> None:
+    checking.answer = api.Check(task="entities", notes=["ends are inclusive (as given)"])
+    answer = karat("check", "g", "p", "--end", "inclusive")
+    assert answer.out == "note: ends are inclusive (as given)\nok: entities, no problems\n"
+    assert checking.calls[0][1]["options"] == {"end": "inclusive"}
+    assert karat("check", "g", "p", "--task", "nli", "--end", "auto").status == 2
+    assert karat("check", "g", "p", "--ties", "drop").status == 2
+
+
 def findings(severity: str) -> api.Check:
     problem = Problem("json-syntax", severity, "ends too early", "g.jsonl", 3, 2, None, "close it")
     counts = {"error": 0, "warning": 0, "note": 0} | {severity: 25}

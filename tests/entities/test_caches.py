@@ -97,6 +97,31 @@ def test_one_side_inclusive_is_stopped_and_can_be_forced() -> None:
     assert [p.code for p in stopped.value.problems] == ["end-conventions-differ"]
     report = score(gold, pred, gold_end="exclusive", predictions_end="inclusive")
     assert report.f1_micro == 1.0
+    assert score(gold, pred, gold_end="exclusive").f1_micro == 1.0
+    same = score(gold, pred, end="exclusive")
+    assert same.f1_micro == 0.0
+    assert [p.code for p in same.problems] == ["end-conventions-differ"]
+
+
+def hello(end: int) -> list[dict[str, Any]]:
+    return [{"text": "Hello, world!", "entities": [entity("ORG", (7, end))]}]
+
+
+def test_one_span_a_side_is_enough_where_they_point_opposite_ways() -> None:
+    """Read alone, each file says too little; together they cannot mean the same."""
+    pred = [{"predicted_entities": [entity("ORG", (7, 12))]}]
+    assert codes(hello(11), pred) == [("end-conventions-differ", "predicted_entities")]
+    # One character too long, but neither end tells: an error of the model, not of the file.
+    assert codes(hello(12), [{"predicted_entities": [entity("ORG", (7, 13))]}]) == []
+    other = [{"predicted_entities": [entity("ORG", (0, 4))]}]
+    assert codes(hello(11), other) == []
+
+
+def test_check_says_how_ends_were_read_and_takes_the_flags() -> None:
+    pred = [{"predicted_entities": [entity("ORG", (7, 11))]}]
+    said = "ends are exclusive (the default; 0 spans say exclusive, 1 inclusive)"
+    assert check(hello(11), pred).notes == [said]
+    assert check(hello(11), pred, end="inclusive").notes == ["ends are inclusive (as given)"]
 
 
 def test_a_shift_that_no_word_edge_shows_is_stopped() -> None:

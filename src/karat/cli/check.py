@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
+from karat import tasks
 from karat.cli.command import Command, speaker
 from karat.cli.fields import complete_task
+from karat.cli.flags import given, refuse_foreign, task_flags
 from karat.present.problems import counted, problem_lines
 from karat.present.progress import meter
 from karat.present.style import Style
+from karat.present.widths import wrap
 
 if TYPE_CHECKING:
     from karat.api import Check
@@ -25,7 +28,12 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON document.")
 @click.option("--quiet", is_flag=True, help="Print the problems and nothing else.")
 def command(
-    gold: str, predictions: str | None, task: str | None, as_json: bool, quiet: bool
+    gold: str,
+    predictions: str | None,
+    task: str | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
 ) -> int:
     """Find what is wrong with GOLD and PREDICTIONS, or with a run configuration given as GOLD.
 
@@ -33,18 +41,26 @@ def command(
     """
     from karat import api
 
+    own = given(options)
+    if task is not None:
+        refuse_foreign(task, own)
     bar = meter(quiet)
     try:
-        found = api.check(gold, predictions, task=task, say=speaker(quiet), progress=bar)
+        found = api.check(
+            gold, predictions, task=task, options=own, say=speaker(quiet), progress=bar
+        )
     finally:
         if bar is not None:
             bar.clear()
+    if found.task:
+        refuse_foreign(found.task, own)
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
         return 0 if found.ok else 2
     style = Style.of(sys.stdout)
     lines = problem_lines(found.problems, found.hidden, style)
     if not quiet:
+        lines += [line for note in found.notes for line in wrap(note, "note: ", " " * 6)]
         lines.append(_verdict(found, style))
     if lines:
         click.echo("\n".join(lines), color=style.colour)
@@ -62,3 +78,6 @@ def _verdict(found: Check, style: Style) -> str:
         return f"{style.paint('ok', 'good')}: {checked}no problems"
     word = style.paint("ok", "good") if found.ok else style.paint("not ok", "bad")
     return f"{word}: {checked}{counted(found.counts)}"
+
+
+command.params += task_flags(tasks.cards())

@@ -21,8 +21,6 @@ CONVENTIONS: tuple[Convention, ...] = ("exclusive", "inclusive")
 OTHER, WORD, SPACE = 0, 1, 2
 FEWEST_VOTES = 5
 MAJORITY = 0.9
-FEWEST_SHARED = 5
-"""So many spans must share a start before their ends say anything."""
 
 ClassArray = npt.NDArray[np.uint8]
 
@@ -111,21 +109,24 @@ def _joined(parts: Sequence[npt.NDArray[Any]], kind: Any) -> npt.NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a file says about its ends, and why. `convention` None: nothing decides it."""
+    """What a file says about its ends, and why. `convention` None: nothing decides it.
+
+    `leaning` is where the few votes of an undecided file all point, if they do.
+    """
 
     convention: Convention | None
     why: str
     mixed: bool = False
+    leaning: Convention | None = None
 
 
 def decide(texts: Texts, doc: IntArray, start: IntArray, end: IntArray) -> Verdict:
     """The convention of the ends of one file; `end` is as it was written."""
     for_exclusive, for_inclusive = votes(texts, doc, end)
     total = for_exclusive + for_inclusive
-    tally = _tally(for_exclusive, for_inclusive)
     if total >= FEWEST_VOTES:
         if for_exclusive >= MAJORITY * total:
-            return Verdict("exclusive", tally)
+            return Verdict("exclusive", _tally(for_exclusive, for_inclusive))
         if for_inclusive >= MAJORITY * total:
             return Verdict("inclusive", _tally(for_inclusive, for_exclusive))
     at_end = int((end == texts.length[doc]).sum())
@@ -138,7 +139,13 @@ def decide(texts: Texts, doc: IntArray, start: IntArray, end: IntArray) -> Verdi
         return Verdict("exclusive", f"{at_end} ends equal the length of the text")
     if same:
         return Verdict("inclusive", f"{same} ends equal the start")
-    return Verdict(None, tally if total else "no span says")
+    if not total:
+        return Verdict(None, "no span says")
+    leaning: Convention | None = None
+    if not (for_exclusive and for_inclusive):
+        leaning = "exclusive" if for_exclusive else "inclusive"
+    said = f"{for_exclusive} spans say exclusive, {for_inclusive} inclusive"
+    return Verdict(None, said, leaning=leaning)
 
 
 def _tally(most: int, others: int) -> str:
@@ -153,27 +160,3 @@ def votes(texts: Texts, doc: IntArray, end: IntArray) -> tuple[int, int]:
     exclusive = (before == WORD) & (here != WORD)
     inclusive = (here == WORD) & (after != WORD) & inside
     return int((exclusive & ~inclusive).sum()), int((inclusive & ~exclusive).sum())
-
-
-def shifted(
-    gold: tuple[IntArray, IntArray, IntArray], pred: tuple[IntArray, IntArray, IntArray]
-) -> tuple[int, int] | None:
-    """(step, spans) where all predicted ends of spans that start alike lie one step off, else None.
-
-    Each side is (document, start, end).
-    """
-    width = 1 + max(int(gold[1].max(initial=0)), int(pred[1].max(initial=0)))
-    first, second = gold[0] * width + gold[1], pred[0] * width + pred[1]
-    keys, at = np.unique(first, return_index=True)
-    if not len(keys):
-        return None
-    place = np.minimum(np.searchsorted(keys, second), len(keys) - 1)
-    shared = keys[place] == second
-    steps = pred[2][shared] - gold[2][at[place[shared]]]
-    if len(steps) < FEWEST_SHARED or (steps == 0).any():
-        return None
-    for step in (1, -1):
-        count = int((steps == step).sum())
-        if count >= MAJORITY * len(steps):
-            return step, count
-    return None

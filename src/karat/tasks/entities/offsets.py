@@ -6,32 +6,47 @@ Both sides come in as they were written and leave as `Spans` with exclusive ends
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from karat.model.pairs import BoolArray, IntArray
+from karat.model.problem import Severity
 from karat.read.pick import pick
 from karat.read.place import show
 from karat.tasks.entities.checks import BIO_TAG, misplaced
 from karat.tasks.entities.columns import Written
-from karat.tasks.entities.ends import SPACE, WORD, Convention, Texts, Verdict, decide, shifted
-from karat.tasks.entities.match import first_of_equals, span_keys
+from karat.tasks.entities.ends import MAJORITY, SPACE, WORD, Convention, Texts, Verdict, decide
+from karat.tasks.entities.match import first_of_equals, match, span_keys
 from karat.tasks.entities.records import SPACY_KEY, Spans
 
 DEFAULT: Convention = "exclusive"
 """What is taken where nothing says how ends were written."""
 
+FEWEST_SHARED = 5
+"""So many spans must share a start before their ends alone say anything."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The convention of one side and a clause that says where it comes from."""
+    """The convention of one side and a clause that says where it comes from.
+
+    `told` says that the side itself shows it, `forced` that the user did; `leaning` is what the
+    side would say for itself, if anything.
+    """
 
     convention: Convention
     why: str
-    told: bool
+    told: bool = False
     forced: bool = False
+    leaning: Convention | None = None
+
+    def unless_told(self, convention: Convention, why: str) -> Ending:
+        """The same where the side shows its convention, else another one."""
+        if self.told:
+            return self
+        return replace(self, convention=convention, why=f"{why}; {self.why}")
 
     @property
     def text(self) -> str:
@@ -45,31 +60,32 @@ def endings(
     """The conventions of both sides; a side that does not say is taken to be like the other."""
     first = _ending(texts, gold, options.get("gold_end") or options.get("end"), "gold")
     if pred is None:
+        first = first.unless_told(DEFAULT, "the default")
         return first, first
-    second = _ending(
-        texts, pred, options.get("predictions_end") or options.get("end"), "predictions"
-    )
-    if first.told and not second.told:
-        second = Ending(first.convention, f"{second.why}; as in gold", False)
-    elif second.told and not first.told:
-        first = Ending(second.convention, f"{first.why}; as in predictions", False)
-    return first, second
+    wanted = options.get("predictions_end") or options.get("end")
+    second = _ending(texts, pred, wanted, "predictions")
+    if first.told:
+        return first, second.unless_told(first.convention, "as in gold")
+    if second.told:
+        return first.unless_told(second.convention, "as in predictions"), second
+    return first.unless_told(DEFAULT, "the default"), second.unless_told(DEFAULT, "the default")
 
 
 def _ending(texts: Texts, side: Written, wanted: str | None, noun: str) -> Ending:
     if wanted in ("exclusive", "inclusive"):
-        return Ending("inclusive" if wanted == "inclusive" else "exclusive", "as given", True, True)
+        given: Convention = "inclusive" if wanted == "inclusive" else "exclusive"
+        return Ending(given, "as given", told=True, forced=True, leaning=given)
     if side.key == SPACY_KEY:
-        return Ending("exclusive", "spaCy's format", True)
+        return Ending("exclusive", "spaCy's format", told=True, leaning="exclusive")
     sound = _sound(side, texts)
     found: Verdict = decide(texts, side.doc[sound], side.start[sound], side.end[sound])
     if found.mixed:
         message = f"inclusive and exclusive ends are mixed: {found.why}"
         advice = f"say which with --{noun}-end inclusive or --{noun}-end exclusive"
         side.reader.place().add("end-mixed", message, side.key, help=advice)
-    if found.convention is None:
-        return Ending(DEFAULT, f"{found.why}, so the default", False)
-    return Ending(found.convention, found.why, True)
+    told = found.convention is not None
+    leaning = found.convention or found.leaning
+    return Ending(found.convention or DEFAULT, found.why, told=told, leaning=leaning)
 
 
 def _sound(side: Written, texts: Texts) -> BoolArray:
@@ -87,26 +103,58 @@ def _lengths(side: Written, texts: Texts) -> IntArray:
 
 
 def check_agreement(gold: Written, pred: Written, first: Ending, second: Ending) -> None:
-    """Stop a pair of files whose ends mean different things: every span would be wrong."""
+    """Stop a pair of files whose ends mean different things, unless the user said what they mean.
+
+    Where they were said for both sides, ends that still look like it are warned of only.
+    """
     place = pred.reader.place()
     advice = "say what each side means with --gold-end and --predictions-end"
-    if first.convention != second.convention and not (first.forced and second.forced):
+    if first.convention != second.convention and not (first.forced or second.forced):
         message = (
             f"ends are {second.text}, but in {gold.reader.name} they are {first.text}; "
             "scored as they are, hardly any span would match"
         )
         place.add("end-conventions-differ", message, pred.key, help=advice)
         return
-    if first.forced and second.forced:
-        return
-    found = shifted((gold.doc, gold.start, gold.end), (pred.doc, pred.start, pred.end))
-    if found and first.convention == second.convention:
+    sure = first.forced and second.forced
+    opposed = first.leaning and second.leaning and first.leaning != second.leaning
+    fewest = 1 if opposed and not sure else FEWEST_SHARED
+    found = shifted(spans(gold, first), spans(pred, second), fewest)
+    if found:
         step, count = found
         message = (
-            f"{count} predicted spans that start where a gold span does end {step:+d} from it "
-            f"and none end with it: one side's ends are inclusive, the other's exclusive"
+            f"predicted spans that start where a gold span does end {step:+d} from it ({count}x), "
+            "and none with it: one side's ends are inclusive, the other's exclusive"
         )
-        place.add("end-conventions-differ", message, pred.key, help=advice)
+        severity: Severity = "warning" if sure else "error"
+        place.add("end-conventions-differ", message, pred.key, severity=severity, help=advice)
+
+
+def shifted(gold: Spans, pred: Spans, fewest: int) -> tuple[int, int] | None:
+    """(step, spans) where no spans are equal and those that start alike end one step apart.
+
+    None where that is not so, or where fewer than `fewest` spans start alike.
+    """
+    if not len(gold) or match(gold, pred, typed=False).pred_hit.any():
+        return None
+    width = 1 + max(int(gold.start.max()), int(pred.start.max(initial=0)))
+    keys, at = np.unique(gold.doc * width + gold.start, return_index=True)
+    starts = pred.doc * width + pred.start
+    place = np.minimum(np.searchsorted(keys, starts), len(keys) - 1)
+    shared = keys[place] == starts
+    steps = pred.end[shared] - gold.end[at[place[shared]]]
+    if len(steps) < fewest:
+        return None
+    for step in (1, -1):
+        count = int((steps == step).sum())
+        if count >= MAJORITY * len(steps):
+            return step, count
+    return None
+
+
+def exclusive_ends(side: Written, ending: Ending) -> IntArray:
+    """The place after the last character of each mention."""
+    return side.end + 1 if ending.convention == "inclusive" else side.end
 
 
 def check_offsets(side: Written, texts: Texts, ending: Ending, gold_source: Any) -> None:
@@ -114,7 +162,7 @@ def check_offsets(side: Written, texts: Texts, ending: Ending, gold_source: Any)
     inclusive = ending.convention == "inclusive"
     length = _lengths(side, texts)
     known = length >= 0
-    exclusive_end = side.end + inclusive
+    exclusive_end = exclusive_ends(side, ending)
     basic = (side.start < 0) | (side.end < side.start)
     past = known & ~basic & (exclusive_end > length)
     empty = ~basic & (exclusive_end == side.start)
@@ -224,5 +272,5 @@ def check_types(gold: Written, pred: Written | None) -> None:
 
 def spans(side: Written, ending: Ending) -> Spans:
     """The mentions with exclusive ends."""
-    end = side.end + 1 if ending.convention == "inclusive" else side.end
+    end = exclusive_ends(side, ending)
     return Spans(side.n, side.doc, side.start, end, side.kind, side.entity, side.types)
