@@ -27,8 +27,8 @@ Parsers = Callable[[Any], None]
 # In the order in which neleval lists its commands.
 COMMANDS: tuple[Parsers, ...] = (
     evaluate.add_evaluate,
-    evaluate.add_list_measures,
     spans.add_validate,
+    evaluate.add_list_measures,
     spans.add_analyze,
     inference.add_significance,
     inference.add_confidence,
@@ -36,13 +36,13 @@ COMMANDS: tuple[Parsers, ...] = (
     prepare.add_tac15,
     prepare.add_brat,
     prepare.add_coref,
-    alternatives.add_select,
-    alternatives.add_to_weak,
-    weighting.add_hierarchy,
     relations.add_compare,
-    systems.add_compose,
     systems.add_rank,
     plots.add_plot,
+    systems.add_compose,
+    alternatives.add_to_weak,
+    alternatives.add_select,
+    weighting.add_hierarchy,
 )
 
 

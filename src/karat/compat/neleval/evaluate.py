@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 HEADER = ("ptp", "fp", "rtp", "fn", "precis", "recall", "fscore", "measure")
 NUMBERS = ("ptp", "fp", "rtp", "fn", "precision", "recall", "fscore")
-NO_FIELD, NO_TYPES = "have no field", "type weights"
+SHOWN = ("precision", "recall", "fscore", "ptp", "fp", "rtp", "fn")
+"""The same in the order in which neleval keeps them."""
 
 
 class Late(UsageError):
@@ -90,7 +91,9 @@ def rendered(found: Mapping[str, Mapping[str, Any]], fmt: str) -> str:
     if fmt == "json":
         return json.dumps(found, sort_keys=True, indent=4)
     if fmt == "none":
-        return repr(dict(found))
+        # Written out, since Python changed how it shows an ordered dictionary.
+        rows = (f"({name!r}, { {n: row[n] for n in SHOWN}!r})" for name, row in found.items())
+        return f"OrderedDict([{', '.join(rows)}])"
     lines = ["\t".join(HEADER)]
     lines += [
         "\t".join([*(shown(found[name][n], i > 3) for i, n in enumerate(NUMBERS)), name])
@@ -182,7 +185,10 @@ as a JSON key-value mapping."""
 
 
 def _list_measures(chosen: argparse.Namespace) -> str:
-    measures = resolve(chosen.measure) if chosen.measure else list(OFFICIAL.values())
+    try:
+        measures = resolve(chosen.measure) if chosen.measure else list(OFFICIAL.values())
+    except UsageError as error:
+        raise Late(error.message, error.help) from error
     rows = [_listed(one) for one in sorted(measures, key=lambda m: m.name)]
     head = ["Name", "Aggregate", "Filter", "Key Fields", "In groups"]
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]

@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from karat.tasks.linking.counts import Weights
     from karat.tasks.linking.measures import Measure
 
-ALL = ("ptp", "fp", "rtp", "fn", "precision", "recall", "fscore")
+COUNTS = ("ptp", "fp", "rtp", "fn")
+# In the order in which neleval shows them in its own data structures.
+ALL = ("precision", "recall", "fscore", *COUNTS)
 SEED = 12345
+
+Stats = dict[str, dict[str, Any]]
 
 
 def _add(commands: Any, name: str, help: str) -> argparse.ArgumentParser:
@@ -76,7 +80,10 @@ def _metrics(chosen: argparse.Namespace) -> list[str]:
 def _by_document(
     gold: Annotations, systems: list[Annotations], measures: list[Measure], weights: Weights | None
 ) -> list[FloatArray]:
-    """For each system, (measures, documents, 4) counts, over the documents of all sides."""
+    """For each system, (measures, documents, 4) counts, over the documents of all sides.
+
+    The counts of a measure that counts whole things are whole numbers.
+    """
     import numpy as np
 
     from karat.tasks.linking.counts import NUMBERS, Counting
@@ -99,19 +106,29 @@ def _by_document(
 
 
 def _scored(sums: FloatArray) -> FloatArray:
-    """(..., 7): counts and scores of (..., 4) counts, 0 for a zero denominator."""
+    """(..., 7): scores and counts of (..., 4) counts, 0 for a zero denominator."""
     import numpy as np
 
     ptp, fp, rtp, fn = np.moveaxis(sums, -1, 0)
     precision, recall = _quotient(ptp, ptp + fp), _quotient(rtp, rtp + fn)
     f = _quotient(2 * precision * recall, precision + recall)
-    return np.stack([ptp, fp, rtp, fn, precision, recall, f], axis=-1)
+    return np.stack([precision, recall, f, ptp, fp, rtp, fn], axis=-1)
 
 
 def _quotient(a: FloatArray, b: FloatArray) -> FloatArray:
     import numpy as np
 
     return np.asarray(np.where(b != 0, a / np.where(b != 0, b, 1.0), 0.0))
+
+
+def _whole(measure: Measure, weights: Weights | None) -> bool:
+    """Whether the counts of a measure are shown as whole numbers."""
+    return measure.whole and weights is None
+
+
+def _number(value: float, name: str, whole: bool) -> int | float:
+    """A number as neleval has it: counts of whole things are integers."""
+    return int(value) if whole and name in COUNTS else float(value)
 
 
 def _significance(chosen: argparse.Namespace) -> str:
@@ -123,23 +140,26 @@ def _significance(chosen: argparse.Namespace) -> str:
     if len(chosen.systems) < 2:
         raise UsageError("significance compares two systems or more")
     gold, systems = read(chosen.gold), [read(path) for path in chosen.systems]
-    counts = _by_document(gold, systems, measures, weights_of(chosen.type_weights))
-    rows = []
+    weights = weights_of(chosen.type_weights)
+    counts = _by_document(gold, systems, measures, weights)
+    found = []
     for a, b in itertools.combinations(range(len(systems)), 2):
         for i, measure in enumerate(measures):
-            stats = _randomised(counts[a][i], counts[b][i], chosen.trials, chosen.seed)
-            rows.append((chosen.systems[a], chosen.systems[b], measure.name, stats))
+            stats = _randomised(
+                counts[a][i], counts[b][i], chosen.trials, chosen.seed, _whole(measure, weights)
+            )
+            names = {"sys1": chosen.systems[a], "sys2": chosen.systems[b], "measure": measure.name}
+            found.append({**names, "stats": stats})
     if chosen.fmt == "none":
-        return repr(rows)
+        return repr(found)
     if chosen.fmt == "json":
-        found = [{"sys1": s, "sys2": t, "measure": m, "stats": stats} for s, t, m, stats in rows]
         return json.dumps(found, sort_keys=True, indent=4)
-    return _significance_table(rows, _metrics(chosen))
+    return _significance_table(found, _metrics(chosen))
 
 
 def _randomised(
-    a: FloatArray, b: FloatArray, trials: int, seed: int
-) -> dict[str, dict[str, float]]:
+    a: FloatArray, b: FloatArray, trials: int, seed: int, whole: bool
+) -> Stats:
     """metric -> difference and p: the share of random swaps at least as far in its direction."""
     import numpy as np
 
@@ -156,103 +176,115 @@ def _randomised(
         slack = 1e-12 * np.maximum(np.abs(base), 1.0)
         beyond += np.where(base < 0, drawn <= base + slack, drawn >= base - slack).sum(axis=0)
     p = (beyond + 1) / (trials + 1)
-    return {name: {"diff": float(base[i]), "p": float(p[i])} for i, name in enumerate(ALL)}
+    return {
+        name: {"diff": _number(base[i], name, whole), "p": float(p[i])}
+        for i, name in enumerate(ALL)
+    }
 
 
-def _significance_table(rows: list[tuple[str, str, str, Any]], metrics: list[str]) -> str:
-    widths = [max([low, *(len(row[i]) for row in rows)]) for i, low in enumerate((4, 4, 5))]
-    head = ["sys1", "sys2", "measure"]
-    widths[:2] = [max(widths[:2])] * 2
-    widths[2] = max(widths[2], len(head[2]))
-    lines = [[*(h.ljust(w) for h, w in zip(head, widths, strict=True))]]
+def _significance_table(found: list[dict[str, Any]], metrics: list[str]) -> str:
+    head = ("sys1", "sys2", "measure")
+    wide = max(4, *(len(row[name]) for row in found for name in head[:2]))
+    widths = wide, wide, max(5, *(len(row["measure"]) for row in found))
+    lines = [[name.ljust(w) for name, w in zip(head, widths, strict=True)]]
     for name in metrics:
         lines[0] += [f"Δ-{name[:6]}", f"p-{name[:6]}"]
-    for row in rows:
-        line = [text.ljust(w) for text, w in zip(row[:3], widths, strict=True)]
+    for row in found:
+        line = [row[name].ljust(w) for name, w in zip(head, widths, strict=True)]
         for name in metrics:
-            line += [f"{row[3][name]['diff']:+8.3f}", f"{row[3][name]['p']:8.3f}"]
+            line += [f"{row['stats'][name]['diff']:+8.3f}", f"{row['stats'][name]['p']:8.3f}"]
         lines.append(line)
     return "\n".join("\t".join(line) for line in lines)
 
 
 def _confidence(chosen: argparse.Namespace) -> str:
     measures = additive(chosen.measure, ["strong_all_match"])
-    levels = _percentiles(chosen.percentiles)
+    levels, metrics = _percentiles(chosen.percentiles), _metrics(chosen)
     if chosen.trials < 1:
         raise Late("confidence needs at least one trial")
-    counts = _by_document(
-        read(chosen.gold), [read(chosen.system)], measures, weights_of(chosen.type_weights)
-    )[0]
+    weights = weights_of(chosen.type_weights)
+    counts = _by_document(read(chosen.gold), [read(chosen.system)], measures, weights)[0]
     found = []
     for i, measure in enumerate(measures):
-        bounds, overall = _bootstrapped(counts[i], chosen.trials, chosen.seed, levels)
-        found.append({"measure": measure.name, "overall": overall, "intervals": bounds})
+        whole = _whole(measure, weights)
+        overall = _scored(counts[i].sum(axis=0)).tolist()
+        row = {name: _number(overall[k], name, whole) for k, name in enumerate(ALL)}
+        found.append(
+            {
+                "measure": measure.name,
+                "overall": {name: value for name, value in row.items() if name in metrics},
+                "intervals": _bounds(counts[i], chosen, metrics, levels, whole),
+            }
+        )
     if chosen.fmt == "none":
         return repr(found)
     if chosen.fmt == "json":
         return json.dumps(found, sort_keys=True, indent=4)
-    return _confidence_table(found, _metrics(chosen), levels)
+    return _confidence_table(found, metrics, sorted(levels))
 
 
 def _percentiles(text: str) -> list[int]:
     try:
-        return sorted(int(part) for part in text.split(","))
+        levels = [int(part) for part in text.split(",")]
     except ValueError as error:
         raise UsageError(f"percentiles are integers with commas between, not {text!r}") from error
+    if not all(0 <= level <= 100 for level in levels):
+        raise UsageError(f"percentiles lie between 0 and 100, unlike {text!r}")
+    return levels
 
 
-def _bootstrapped(
-    counts: FloatArray, trials: int, seed: int, levels: list[int]
-) -> tuple[dict[str, dict[str, list[float]]], dict[str, float]]:
-    """Intervals and the score of the corpus, by metric."""
+def _bounds(
+    counts: FloatArray,
+    chosen: argparse.Namespace,
+    metrics: list[str],
+    levels: list[int],
+    whole: bool,
+) -> dict[str, dict[int, tuple[float, float]]]:
+    """metric -> level -> lower and upper bound, from documents drawn again."""
     import numpy as np
 
     from karat.stats.weights import resamples
 
-    overall = _scored(counts.sum(axis=0))
-    draws = [
-        _scored(block.astype(np.float64) @ counts)
-        for block in resamples(
-            np.ones(len(counts), dtype=np.int64), trials, seed, "neleval confidence"
-        )
-    ]
-    drawn = np.sort(np.concatenate(draws), axis=0) if draws else overall[None, :]
-    bounds = {
-        name: {
-            str(p): [
-                _percentile(drawn[:, i], (100 - p) / 2),
-                _percentile(drawn[:, i], 100 - (100 - p) / 2),
-            ]
+    ones = np.ones(len(counts), dtype=np.int64)
+    blocks = list(resamples(ones, chosen.trials, chosen.seed, "neleval confidence"))
+    if not blocks:  # there is no document to draw
+        blocks = [ones[None, :]]
+    drawn = np.concatenate([_scored(block.astype(np.float64) @ counts) for block in blocks])
+    drawn.sort(axis=0)
+    bounds: dict[str, dict[int, tuple[float, float]]] = {}
+    for name in metrics:
+        ordered = [_number(x, name, whole) for x in drawn[:, ALL.index(name)].tolist()]
+        bounds[name] = {
+            p: (_percentile(ordered, (100 - p) / 2), _percentile(ordered, 100 - (100 - p) / 2))
             for p in levels
         }
-        for i, name in enumerate(ALL)
-    }
-    return bounds, {name: float(overall[i]) for i, name in enumerate(ALL)}
+    return bounds
 
 
-def _percentile(ordered: FloatArray, q: float) -> float:
+def _percentile(ordered: list[int | float], q: float) -> float:
     """The value at position q / 100 * (N + 1), between neighbours in proportion."""
     place = q / 100 * (len(ordered) + 1)
     k = int(place)
     if k <= 0:
-        return float(ordered[0])
+        return ordered[0]
     if k >= len(ordered):
-        return float(ordered[-1])
-    low, high = float(ordered[k - 1]), float(ordered[k])
+        return ordered[-1]
+    low, high = ordered[k - 1], ordered[k]
     return low + (place - k) * (high - low)
 
 
 def _confidence_table(found: list[dict[str, Any]], metrics: list[str], levels: list[int]) -> str:
-    wide = max([len("measure"), *(len(row["measure"]) for row in found)])
-    broad = max([len("metric"), *(len(name) for name in metrics)])
+    # Only what stands below the first line is measured, as in neleval.
+    wide = max(len(row["measure"]) for row in found)
+    broad = max(len(name) for name in metrics)
     falling = levels[::-1]
     head = ["measure".ljust(wide), "metric".ljust(broad), *(f"{p}%(" for p in falling), "score"]
     lines = ["\t".join([*head, *(f"){p}%" for p in levels)])]
     for row in found:
         for name in metrics:
             bounds = row["intervals"][name]
-            values = [bounds[str(p)][0] for p in falling] + [row["overall"][name]]
-            values += [bounds[str(p)][1] for p in levels]
+            values = [bounds[p][0] for p in falling] + [row["overall"][name]]
+            values += [bounds[p][1] for p in levels]
             cells = [row["measure"].ljust(wide), name.ljust(broad), *(f"{v:.3f}" for v in values)]
             lines.append("\t".join(cells))
     return "\n".join(lines)

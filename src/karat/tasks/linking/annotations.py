@@ -117,8 +117,8 @@ class Annotations:
         return np.append(~self.nil_ids, False)[self.top_eid]
 
     def _top(self, values: npt.NDArray[Any], missing: float) -> Any:
-        if len(values) == len(self):
-            return values  # one candidate each, or none at all anywhere
+        if bool((self.candidates == 1).all()):
+            return values
         out = np.full(len(self), missing, dtype=values.dtype)
         some = np.flatnonzero(self.candidates)
         out[some] = values[self.offsets[some]]

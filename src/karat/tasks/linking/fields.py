@@ -84,7 +84,9 @@ class Fields:
             return list(self._docs)
         if name in ("eid", "kbid"):
             return [None, *self._ids]
-        if name.startswith("is_"):
+        if name in ("is_nil", "is_linked"):
+            return [None, False, True]
+        if name == "is_first":
             return [False, True]
         if name == "span":
             return [list(value) for value in self._sample(name, coded)]
@@ -139,8 +141,9 @@ class Fields:
             ]
             return Coded.of(parts, eid.size)
         if name in ("is_nil", "is_linked"):
-            parts = [getattr(s, name).astype(np.int64) for s in sides]
-            return Coded.of(parts, 2)
+            # A mention without candidate is neither true nor false.
+            parts = [np.where(s.candidates > 0, 1 + getattr(s, name), 0) for s in sides]
+            return Coded.of(parts, 3)
         if name == "is_first":
             doc, eid = self.key(("docid",)), self.key(("eid",))
             parts = [

@@ -41,7 +41,7 @@ def results(
 
 
 def cut_by(counting: Counting, by: Sequence[str]) -> tuple[Counting, list[list[Any]]]:
-    """The counting cut by fields, and the values of each field."""
+    """The counting cut by fields, and the values of each field in their order."""
     gold = np.zeros(len(counting.gold), dtype=np.int64)
     system = np.zeros(len(counting.system), dtype=np.int64)
     values, size = [], 1
@@ -49,11 +49,22 @@ def cut_by(counting: Counting, by: Sequence[str]) -> tuple[Counting, list[list[A
         coded = counting.fields.key((name,))
         joint, many = densely(coded.joint())
         known = counting.fields.values(name)
-        present = np.unique(coded.joint())
-        values.append([known[code] for code in present.tolist()])
+        found = [known[code] for code in np.unique(coded.joint()).tolist()]
+        order = sorted(range(many), key=lambda i: _sortable(found[i]))
+        values.append([found[i] for i in order])
+        rank = np.empty(many, dtype=np.int64)
+        rank[order] = np.arange(many)
+        joint = rank[joint]
         gold, system = gold * many + joint[: len(gold)], system * many + joint[len(gold) :]
         size *= many
     return counting.grouped(Groups(gold, system, size)), values
+
+
+def _sortable(value: Any) -> tuple[str, Any]:
+    """What values of a field are sorted by: missing ones first, then numbers, lists and text."""
+    if value is None:
+        return "", 0
+    return ("number" if isinstance(value, (int, float)) else type(value).__name__), value
 
 
 def _rows(
