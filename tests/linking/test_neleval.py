@@ -167,9 +167,9 @@ def test_ranks_stand_under_their_names(tmp_path: Path, capsysbinary, monkeypatch
         capsysbinary, "rank-systems", "--group-re", "^.", "a1.ev", "a2.ev", "b1.ev", "--short-names"
     )
     rows = [line.split("\t") for line in out.splitlines()]
-    assert rows[0] == ["measure", "metric", "rank", "group rank", "group", "score", "system"]
+    assert rows[0] == ["measure", "metric", "rank", "group rank", "score", "group", "system"]
     assert [row[2:] for row in rows[1:]] == [
-        ["1", "1", "a", "0.9", "a1"], ["2", "1", "b", "0.7", "b1"], ["3", "2", "a", "0.5", "a2"],
+        ["1", "1", "0.9", "a", "a1"], ["2", "1", "0.7", "b", "b1"], ["3", "2", "0.5", "a", "a2"],
     ]  # fmt: skip
     _, out = run(capsysbinary, "rank-systems", "--short-names", "a1.ev")
     assert out.splitlines()[1].endswith("\ta1.ev")
@@ -207,9 +207,11 @@ def test_measures_are_compared_on_python_3(tmp_path: Path, capsysbinary) -> None
         )
         (tmp_path / f"{i}.ev").write_text(text)
     paths = [tmp_path / f"{i}.ev" for i in range(3)]
-    _, out = run(capsysbinary, "compare-measures", "-e", *paths)
+    _, out = run(capsysbinary, "compare-measures", "-m", "muc", "-m", "b", "-e", *paths)
     cells = [cell.strip() for cell in out.splitlines()[1].split("\t")]
     # b = 1 - a, so every correlation is -1; medians are 0.2 and 0.8; ranges are equal.
     assert cells == ["muc", "b", "-1.000", "-1.000", "-1.000", "-0.600", "1.000"]
-    _, out = run(capsysbinary, "compare-measures", "-f", "json", "-e", *paths)
+    _, out = run(
+        capsysbinary, "compare-measures", "-f", "json", "-m", "muc", "-m", "b", "-e", *paths
+    )
     assert json.loads(out)[0]["pearson-r"] == pytest.approx(-1)

@@ -157,9 +157,7 @@ def _significance(chosen: argparse.Namespace) -> str:
     return _significance_table(found, _metrics(chosen))
 
 
-def _randomised(
-    a: FloatArray, b: FloatArray, trials: int, seed: int, whole: bool
-) -> Stats:
+def _randomised(a: FloatArray, b: FloatArray, trials: int, seed: int, whole: bool) -> Stats:
     """metric -> difference and p: the share of random swaps at least as far in its direction."""
     import numpy as np
 

@@ -13,6 +13,7 @@ from karat.model.problem import Problems
 from karat.read.source import Source
 
 if TYPE_CHECKING:
+    from karat.tasks.linking import tac
     from karat.tasks.linking.annotations import Mention
 
 
@@ -74,22 +75,29 @@ def add_coref(commands: Any) -> None:
     one.add_argument("--cross-doc", action="store_true", help="ids mean the same in all documents")
 
 
-def _written(
-    mentions: Iterable[Mention], problems: Problems, excluded: str | None, quiet: bool
-) -> str:
-    """The annotation table, once all problems are known."""
-    from karat.tasks.linking.tsv import write_table
+def _kept(
+    mentions: Iterable[Mention], problems: Problems, chosen: argparse.Namespace
+) -> list[Mention]:
+    """The mentions outside the excluded zones, once all problems are known."""
     from karat.tasks.linking.zones import excluded as inside
     from karat.tasks.linking.zones import read_zones
 
     found = list(mentions)
-    zones = {} if excluded is None else read_zones(Source.of(excluded), problems)
+    path = getattr(chosen, "excluded_spans", None)
+    zones = {} if path is None else read_zones(Source.of(path), problems)
     if problems.errors:
         raise DataError(problems)
     kept = [one for one in found if not inside(zones, one.docid, one.start, one.end)]
-    if not quiet:
+    if not chosen.quiet:
         print(f"{len(kept)} mentions written, {len(found) - len(kept)} left out", file=sys.stderr)
-    return "\n".join(write_table(kept))
+    return kept
+
+
+def _written(mentions: Iterable[Mention], problems: Problems, chosen: argparse.Namespace) -> str:
+    """The annotation table."""
+    from karat.tasks.linking.tsv import write_table
+
+    return "\n".join(write_table(_kept(mentions, problems, chosen)))
 
 
 def _eid(path: str | None) -> Any:
@@ -106,27 +114,48 @@ def _tac(chosen: argparse.Namespace) -> str:
     xml, table = Source.of(chosen.queries), Source.of(chosen.system)
     queries = tac.read_queries(xml, problems)
     links = tac.read_links(table, problems, short="skip")
-    settings = tac.Settings(exclusive=chosen.exclusive_ends, eid=_eid(chosen.mapping), textual=True)
-    mentions = tac.joined(queries, links, (xml.name, table.name), problems, settings)
+    written = tac.joined(queries, links, table.name, problems)
+    settings = tac.Settings(exclusive=chosen.exclusive_ends, eid=_eid(chosen.mapping))
+    rows = _as_spelt(written, settings)
     try:
-        return _written((m for _, m in mentions), problems, chosen.excluded_spans, chosen.quiet)
+        kept = _kept(rows, problems, chosen)
+        tac.check_linked((rows[one][0] for one in kept), xml.name, problems)
+        if problems.errors:
+            raise DataError(problems)
     except DataError as error:
         # neleval notices these while it runs.
         from karat.compat.neleval.evaluate import Late
 
         codes = {p.code for p in error.problems if p.severity == "error"}
         if codes <= {"query-without-link", "link-without-query"}:
-            raise Late("; ".join(p.text for p in error.problems)) from error
+            raise Late("\n".join(p.text for p in error.problems)) from error
         raise
+    return "\n".join(rows[one][1] for one in kept)
 
 
 def _tac15(chosen: argparse.Namespace) -> str:
     from karat.tasks.linking import tac
 
     problems = Problems()
-    settings = tac.Settings(eid=_eid(chosen.mapping), textual=True)
-    mentions = tac.read_edl(Source.of(chosen.system), problems, settings)
-    return _written((m for _, m in mentions), problems, chosen.excluded_spans, chosen.quiet)
+    written = tac.read_edl(Source.of(chosen.system), problems)
+    rows = _as_spelt(written, tac.Settings(eid=_eid(chosen.mapping)))
+    return "\n".join(rows[one][1] for one in _kept(rows, problems, chosen))
+
+
+def _as_spelt(
+    written: list[tac.Written], settings: tac.Settings
+) -> dict[Mention, tuple[tac.Written, str]]:
+    """Each mention with its row, in which offsets and scores are spelt as in the file."""
+    from karat.tasks.linking import tac
+
+    rows = {}
+    for one, (_, mention) in zip(written, tac.mentions(written, settings), strict=True):
+        docid, start, end = one.place
+        cells = [docid, start, str(mention.end) if settings.exclusive else end]
+        for candidate, (_, score) in zip(mention.candidates, one.candidates, strict=True):
+            cells += [candidate.eid, score, candidate.type or ""]
+        rows[mention] = one, "\t".join(cells)
+    return rows
 
 
 def _brat(chosen: argparse.Namespace) -> str:
@@ -139,14 +168,15 @@ def _brat(chosen: argparse.Namespace) -> str:
     if not folder.is_dir():
         raise NotADirectoryError(0, "not a folder", chosen.dir)
     mentions = read_folder(folder, problems, _eid(chosen.mapping))
-    return _written((m for _, m in mentions), problems, None, chosen.quiet)
+    return _written((m for _, m in mentions), problems, chosen)
 
 
 def _coref(chosen: argparse.Namespace) -> str:
-    from karat.tasks.linking.coref import read_coref
+    from karat.tasks.linking.coref import Ids, read_coref
 
     problems = Problems()
-    found = read_coref(Source.of(chosen.system), problems, chosen.with_kb, chosen.cross_doc)
+    ids = Ids(chosen.with_kb, chosen.cross_doc)
+    found = read_coref(Source.of(chosen.system), problems, ids, official=True)
     # The official converter sorts through all documents at once.
     rows = sorted((one for _, one in found), key=lambda m: (m.start, -m.end))
-    return _written(rows, problems, None, chosen.quiet)
+    return _written(rows, problems, chosen)

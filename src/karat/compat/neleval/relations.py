@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.compat.neleval import pictures
 from karat.compat.neleval.evaluate import Late, add_measures, opened
-from karat.compat.neleval.systems import read_evaluation, wanted
+from karat.compat.neleval.systems import Evaluated, asked, read_evaluation, wanted
 from karat.tasks.linking.measures import resolve
 
 if TYPE_CHECKING:
@@ -40,8 +41,7 @@ def _scores(chosen: argparse.Namespace) -> tuple[list[str], FloatArray]:
 
     if chosen.evaluation_files:
         found = [read_evaluation(path) for path in chosen.systems]
-        shared = [name for name in found[0] if all(name in one for one in found)]
-        names = wanted(chosen.measure, shared)
+        names = _in_all(chosen, found)
         rows = [[one[name][6] for name in names] for one in found]
     else:
         measures = resolve(chosen.measure or ["all"])
@@ -55,26 +55,36 @@ def _scores(chosen: argparse.Namespace) -> tuple[list[str], FloatArray]:
     return names, np.array(rows, dtype=np.float64)
 
 
+def _in_all(chosen: argparse.Namespace, found: Sequence[Evaluated]) -> list[str]:
+    """The measures to compare: those asked for, which must be there, or what all files have."""
+    if not chosen.measure:
+        return wanted(None, [name for name in found[0] if all(name in one for one in found)])
+    names = asked(chosen.measure)
+    for path, one in zip(chosen.systems, found, strict=True):
+        missing = [name for name in names if name not in one]
+        if missing:
+            raise Late(f"{path} has no measure named {missing[0]!r}")
+    return names
+
+
 def _compare(chosen: argparse.Namespace) -> str:
     names, scores = _scores(chosen)
-    if chosen.sort_by != "none":
-        order = _order(names, scores, chosen.sort_by)
-        names, scores = [names[i] for i in order], scores[:, order]
     if chosen.fmt == "plot":
-        return pictures.comparison(names, scores, chosen)
+        order = _order(names, scores, chosen.sort_by)
+        return pictures.comparison([names[i] for i in order], scores[:, order], chosen)
     rows = [_relation(names, scores, a, b) for a, b in itertools.combinations(range(len(names)), 2)]
     if chosen.fmt == "json":
         return json.dumps(rows, sort_keys=True, indent=4)
     if chosen.fmt == "none":
         return repr(rows)
-    wide = max([len("measure1"), *(len(name) for name in names)])
-    head = ["measure1".ljust(wide), "measure2".ljust(wide), *COLUMNS]
-    lines = ["\t".join(head)]
-    for row in rows:
-        cells = [row["measure1"].ljust(wide), row["measure2"].ljust(wide)]
-        cells += [f"{row[name]:0.3f}".rjust(len(name)) for name in COLUMNS]
-        lines.append("\t".join(cells))
-    return "\n".join(lines)
+    table = [["measure1", "measure2", *COLUMNS]]
+    table += [
+        [row["measure1"], row["measure2"], *(f"{row[n]:0.3f}" for n in COLUMNS)] for row in rows
+    ]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return "\n".join(
+        "\t".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) for line in table
+    )
 
 
 COLUMNS = ("pearson-r", "spearman-r", "kendall-tau", "median-diff", "iqr-ratio")
@@ -109,9 +119,11 @@ def _relation(names: list[str], scores: FloatArray, a: int, b: int) -> dict[str,
 
 
 def _order(names: list[str], scores: FloatArray, by: str) -> list[int]:
-    """The order of the measures: by name, or alike ones together."""
+    """The order of the measures in pictures: by name, or alike ones together."""
     import numpy as np
 
+    if by == "none":
+        return list(range(len(names)))
     if by == "name":
         return sorted(range(len(names)), key=names.__getitem__)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,35 +53,33 @@ def evaluation_of(source: Source) -> Evaluated:
     return found
 
 
+def asked(names: Sequence[str] | None) -> list[str]:
+    """The measures that are asked for, whatever they are called; neleval's own without a name."""
+    return list(dict.fromkeys(n for name in names or ["all"] for n in GROUPS.get(name, (name,))))
+
+
 def wanted(names: Sequence[str] | None, present: Sequence[str]) -> list[str]:
-    """The measures that are asked for and are there; all of them where none is asked for."""
-    if not names:
-        return list(present)
-    asked = dict.fromkeys(n for name in names for n in GROUPS.get(name, (name,)))
-    return [name for name in asked if name in present]
+    """The measures that are asked for and are there."""
+    return [name for name in asked(names) if name in present]
 
 
-def _common(texts: Sequence[str]) -> int:
-    """How many characters all texts begin with together."""
-    same = 0
-    for letters in zip(*texts, strict=False):
-        if len(set(letters)) > 1:
-            break
-        same += 1
-    return same
+def _common(texts: Sequence[str]) -> str:
+    """What all texts begin with."""
+    # The first and the last in order share no more than any two.
+    first, last = min(texts), max(texts)
+    pairs = enumerate(zip(first, last, strict=False))
+    return first[: next((i for i, (a, b) in pairs if a != b), min(len(first), len(last)))]
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """The paths without the beginning and the end that all share; never empty."""
-    if len(paths) < 2:
-        return [Path(path).name for path in paths]
+    """The paths without the folder, or else the beginning, and the end that all share."""
     start = _common(paths)
+    if os.sep in start:
+        start = start[: start.rindex(os.sep) + 1]
     end = _common([path[::-1] for path in paths])
-    cut = [path[start : len(path) - end] for path in paths]
-    if all(cut):
-        return cut
+    cut = [path[len(start) : max(len(path) - len(end), len(start))] for path in paths]
     # A name that is nothing but what all share keeps the name of its file.
-    return [Path(path).name for path in paths]
+    return [short or Path(path).name for short, path in zip(cut, paths, strict=True)]
 
 
 def add_rank(commands: Any) -> None:
@@ -112,22 +112,24 @@ def _rank(chosen: argparse.Namespace) -> str:
     found = [read_evaluation(path) for path in chosen.systems]
     groups = [_group(path, chosen.group_re) for path in chosen.systems]
     names = short_names(chosen.systems) if chosen.short_names else list(chosen.systems)
-    measures = sorted(wanted(chosen.measure, list(dict.fromkeys(m for one in found for m in one))))
-    head = ["measure", "metric", "rank", "score", "system"]
-    lines = ["\t".join(_HEAD_GROUPED if chosen.group_re is not None else head)]
+    measures = sorted(wanted(chosen.measure, list({m for one in found for m in one})))
+    grouped = chosen.group_re is not None
+    lines = ["\t".join(_HEAD_GROUPED if grouped else _HEAD)]
     for measure in measures:
         for metric in sorted(chosen.metric or ["fscore"]):
-            scores = [one[measure][COLUMN[metric]] if measure in one else None for one in found]
-            for row in _ranked(scores, groups, chosen):
-                place, rank, within = row
-                cells = [measure, metric, str(rank)]
-                if chosen.group_re is not None:
-                    cells[2:] = [str(rank), str(within), groups[place]]
-                lines.append("\t".join([*cells, repr(scores[place]), names[place]]))
+            scores = {
+                i: one[measure][COLUMN[metric]] for i, one in enumerate(found) if measure in one
+            }
+            for place, rank, within in _ranked(scores, groups, chosen):
+                cells = [measure, metric, str(rank), repr(scores[place]), names[place]]
+                if grouped:
+                    cells[3:4] = [str(within), repr(scores[place]), groups[place]]
+                lines.append("\t".join(cells))
     return "\n".join(lines)
 
 
-_HEAD_GROUPED = ["measure", "metric", "rank", "group rank", "group", "score", "system"]
+_HEAD = ["measure", "metric", "rank", "score", "system"]
+_HEAD_GROUPED = ["measure", "metric", "rank", "group rank", "score", "group", "system"]
 
 
 def _group(path: str, pattern: re.Pattern[str] | None) -> str:
@@ -139,30 +141,38 @@ def _group(path: str, pattern: re.Pattern[str] | None) -> str:
     return match[0]
 
 
+@dataclass
+class _Ranking:
+    """A competition as it goes on: equal scores share a rank, which counts all better ones."""
+
+    limit: int | None
+    max: int | None
+    rows: int = 0
+    rank: int = 0
+    score: float | None = None
+
+    def place(self, score: float) -> int | None:
+        """The rank of the next score, None past a limit."""
+        self.rows += 1
+        if self.limit is not None and self.rows > self.limit:
+            return None
+        if score != self.score:
+            self.rank, self.score = self.rows, score
+        return self.rank if self.max is None or self.rank <= self.max else None
+
+
 def _ranked(
-    scores: Sequence[float | None], groups: Sequence[str], chosen: argparse.Namespace
+    scores: Mapping[int, float], groups: Sequence[str], chosen: argparse.Namespace
 ) -> Iterator[tuple[int, int, int]]:
-    """(system, rank, rank in its group), best first, as far as the limits go."""
-    order = sorted(
-        (i for i, s in enumerate(scores) if s is not None), key=lambda i: -(scores[i] or 0.0)
-    )
-    shown: dict[str, int] = {}
-    everywhere = 0
-    for i in order:
-        better = [j for j in order if (scores[j] or 0.0) > (scores[i] or 0.0)]
-        rank = 1 + len(better)
-        within = 1 + sum(groups[j] == groups[i] for j in better)
-        if chosen.limit is not None and everywhere >= chosen.limit:
-            return
-        if chosen.max is not None and rank > chosen.max:
-            return
-        if chosen.group_limit is not None and shown.get(groups[i], 0) >= chosen.group_limit:
-            continue
-        if chosen.group_max is not None and within > chosen.group_max:
-            continue
-        everywhere += 1
-        shown[groups[i]] = shown.get(groups[i], 0) + 1
-        yield i, rank, within
+    """(system, rank, rank in its group), best first; only what its group lets pass competes."""
+    overall = _Ranking(chosen.limit, chosen.max)
+    of_group: dict[str, _Ranking] = {}
+    for i in sorted(scores, key=lambda i: -scores[i]):
+        ranking = of_group.setdefault(groups[i], _Ranking(chosen.group_limit, chosen.group_max))
+        within = ranking.place(scores[i])
+        rank = None if within is None else overall.place(scores[i])
+        if within is not None and rank is not None:
+            yield i, rank, within
 
 
 def add_compose(commands: Any) -> None:
@@ -180,6 +190,8 @@ def add_compose(commands: Any) -> None:
 
 def _compose(chosen: argparse.Namespace) -> str | None:
     if not chosen.paths or chosen.paths == ["-"]:
+        if chosen.out_fmt is not None:
+            raise UsageError("-o names files, and standard input goes to standard output")
         return _composed("-", chosen.ratio)
     for path in chosen.paths:
         text = _composed(path, chosen.ratio)
@@ -193,9 +205,9 @@ def _compose(chosen: argparse.Namespace) -> str | None:
 
 
 def _named(template: str, path: Path) -> str:
-    """Where a table goes; a name without an extension has an empty one."""
+    """Where a table goes; {ext} begins with its dot, and is empty where there is none."""
     try:
-        return template.format(dir=path.parent, base=path.stem, ext=path.suffix.removeprefix("."))
+        return template.format(dir=path.parent, base=path.stem, ext=path.suffix)
     except (KeyError, IndexError, ValueError) as error:
         raise UsageError(f"-o {template}: use {{dir}}, {{base}} and {{ext}}") from error
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from karat.tasks.linking.annotations import Annotations, Candidate, Mention
+from karat.tasks.linking.annotations import NIL, Annotations, Candidate, Mention
 
 Answer = tuple[Any, ...]
 
@@ -47,9 +47,16 @@ def _answer(candidate: Candidate, fields: Sequence[str] | None) -> Answer:
     known: dict[str, Any] = {"type": kind}
     if kind is not None and kind.startswith("{"):
         known = json.loads(kind)
-    known = {**known, "eid": candidate.eid}
+    known["eid"] = candidate.eid
     if fields is None:
         return tuple(sorted((name, repr(value)) for name, value in known.items()))
+    nil = candidate.eid.startswith(NIL)
+    known |= {
+        "score": candidate.score,
+        "kbid": None if nil else candidate.eid,
+        "is_nil": nil,
+        "is_linked": not nil,
+    }
     return tuple(repr(known.get(name)) for name in fields)
 
 

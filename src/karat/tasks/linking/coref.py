@@ -5,8 +5,10 @@ Offsets are token numbers, counted from 1 through the whole document; sentences 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from karat.model.problem import Problems
 from karat.model.task import Source
@@ -17,6 +19,10 @@ from karat.tasks.linking.annotations import NIL, Candidate, Mention, by_document
 # these documents have a first line with a name and a last one, and each has a width of its own.
 
 BEGIN, END = "#begin document", "#end document"
+NOTHING = frozenset("-_*")
+"""What stands where no mention begins or ends."""
+
+_ITEM = re.compile(r"\(?[^()|]+\)?")
 
 
 @dataclass
@@ -28,99 +34,148 @@ class _Document:
     mentions: list[tuple[int, int, int, str]] = field(default_factory=list)
 
 
+@dataclass
+class Ids:
+    """What the ids of clusters mean: those of a knowledge base, and those of all documents."""
+
+    with_kb: bool = False
+    cross_doc: bool = False
+
+    def named(self, key: str, document: str) -> str:
+        """The entity of a cluster of a document: NIL<id>:<document> if nothing else is said."""
+        if self.with_kb and not key.startswith(NIL):
+            return key
+        prefixed = key if self.with_kb else f"{NIL}{key}"
+        return prefixed if self.cross_doc else f"{prefixed}:{document}"
+
+
 def read_coref(
-    source: Source, problems: Problems, with_kb: bool = False, cross_doc: bool = False
+    source: Source, problems: Problems, ids: Ids | None = None, official: bool = False
 ) -> Iterator[tuple[int, Mention]]:
     """(line, mention) by document, in the order of the tokens that close them.
 
-    Ids are NIL<id>:<document>; `cross_doc` leaves the document out, `with_kb` keeps ids that do not
-    begin with NIL as they are.
+    `official` overlooks what the official script overlooks: a last document without an end, what
+    stands behind the last document, and a last column that is no tag.
     """
-    document: _Document | None = None
-    count = 0
+    reader = _Reader(source.name, problems, ids or Ids(), official)
     for line, text in text_lines(source):
+        yield from reader.take(line, text)
+    yield from reader.finish()
+
+
+class _Reader:
+    """The walk through one file."""
+
+    def __init__(self, file: str, problems: Problems, ids: Ids, official: bool) -> None:
+        self.file, self.problems, self.ids, self.official = file, problems, ids, official
+        self.document: _Document | None = None
+        self.outside: int | None = None
+        self.count = 0
+
+    def error(self, code: str, text: str, line: int, key: str = "") -> None:
+        """Report what cannot be read."""
+        self.problems.add(code, text, file=self.file, line=line, key=key)
+
+    def take(self, line: int, text: str) -> Iterator[tuple[int, Mention]]:
+        """One line: it begins or ends a document, or is a token of one."""
         if text.startswith("#"):
-            if text.startswith(BEGIN):
-                document = _Document(_name(text, count), line)
-                count += 1
-            elif text.startswith(END) and document is not None:
-                yield from _closed(document, source.name, problems, with_kb, cross_doc)
-                document = None
-            continue
+            if text.startswith(f"{BEGIN} ") or (text.rstrip() == BEGIN and not self.official):
+                self.begin(line, text)
+            elif text.startswith(END):
+                if self.document is None:
+                    self.error("document-unbegun", f"{END} without {BEGIN}", line)
+                yield from self.end()
+            return
         cells = text.split()
-        if document is None:
-            if cells:
-                problems.add(
-                    "outside-document",
-                    "a token stands outside a document",
-                    file=source.name,
-                    line=line,
-                )
-            continue
-        if cells:
-            _token(document, cells[-1], line, source.name, problems)
-    if document is not None:
-        problems.add(
+        if self.document is None:
+            if cells and self.outside is None:
+                self.outside = line
+        elif cells:
+            self.token(self.document, cells[-1], line)
+        else:
+            self.sentence(self.document)
+
+    def begin(self, line: int, text: str) -> None:
+        """A document begins."""
+        if self.document is not None:
+            name = self.document.name
+            self.error("document-unfinished", f"document {name} has no {END} before this", line)
+        self.stray()
+        # Blanks in a name are underscores; a document without name is docN.
+        name = "_".join(text[len(BEGIN) :].split()) or f"doc{self.count}"
+        self.document = _Document(name, line)
+        self.count += 1
+
+    def stray(self) -> None:
+        """Report the first token that stood outside a document."""
+        if self.outside is not None:
+            self.error("outside-document", "a token stands outside a document", self.outside)
+        self.outside = None
+
+    def finish(self) -> Iterator[tuple[int, Mention]]:
+        """The file ends."""
+        if not self.official:
+            self.stray()
+        if self.document is None:
+            return
+        self.problems.add(
             "document-unfinished",
-            f"document {document.name} has no {END}",
-            file=source.name,
-            line=document.line,
+            f"document {self.document.name} has no {END}",
+            file=self.file,
+            line=self.document.line,
             severity="warning",
         )
-        yield from _closed(document, source.name, problems, with_kb, cross_doc)
+        if not self.official:
+            yield from self.end()
 
-
-def _name(text: str, count: int) -> str:
-    """The document's name with blanks as underscores; docN where it has none."""
-    return "_".join(text[len(BEGIN) :].split()) or f"doc{count}"
-
-
-def _token(document: _Document, tag: str, line: int, file: str, problems: Problems) -> None:
-    """One token: mentions that begin, end, or do both."""
-    document.token += 1
-    at = document.token
-    if tag in ("-", "_"):
-        return
-    closed: list[tuple[int, int, int, str]] = []
-    for item in tag.split("|"):
-        key = item.strip("()")
-        if item.startswith("(") and item.endswith(")") and key:
-            closed.append((line, at, at, key))
-        elif item.startswith("(") and key:
-            document.open.setdefault(key, []).append((line, at))
-        elif item.endswith(")") and key:
-            starts = document.open.get(key)
-            if not starts:
-                text = f"{item} closes a mention that was not opened"
-                problems.add("mention-unopened", text, file=file, line=line, key=key)
+    def token(self, document: _Document, tag: str, line: int) -> None:
+        """One token: mentions that begin, end, or do both."""
+        document.token += 1
+        at = document.token
+        if tag in NOTHING:
+            return
+        items = _ITEM.findall(tag)
+        sound = "".join(items) == tag.replace("|", "") and all(i.strip("()") != i for i in items)
+        if not sound and not self.official:
+            self.error("tag-broken", f"{tag[:40]!r} is no coreference tag", line)
+        closed: list[tuple[int, int, int, str]] = []
+        for item in items:
+            key = item.strip("()")
+            if item.startswith("("):
+                document.open.setdefault(key, []).append((line, at))
+            if not item.endswith(")"):
                 continue
-            begun, start = starts.pop()
+            if not document.open.get(key):
+                text = f"{item} closes a mention that was not opened"
+                self.error("mention-unopened", text, line, key)
+                continue
+            begun, start = document.open[key].pop()
             closed.append((begun, start, at, key))
-        else:
-            text = f"{item[:40]!r} is no part of a coreference tag"
-            problems.add("tag-broken", text, file=file, line=line)
-    # Of mentions that are adjacent in the tag and have the same span, the last one counts.
-    for place, one in enumerate(closed):
-        following = closed[place + 1] if place + 1 < len(closed) else None
-        if following is None or following[1:3] != one[1:3]:
-            document.mentions.append(one)
+        # Of mentions that are adjacent in the tag and have the same span, the last one counts.
+        for _, same in groupby(closed, lambda mention: mention[1:3]):
+            *_, last = same
+            document.mentions.append(last)
 
+    def sentence(self, document: _Document) -> None:
+        """A sentence ends, and with it all its mentions."""
+        for key, starts in document.open.items():
+            for line, _ in starts:
+                text = f"mention ({key} is not closed in its sentence"
+                self.error("mention-unclosed", text, line, key)
+        document.open.clear()
 
-def _closed(
-    document: _Document, file: str, problems: Problems, with_kb: bool, cross_doc: bool
-) -> Iterator[tuple[int, Mention]]:
-    """The mentions of a finished document."""
-    for key, starts in document.open.items():
-        for line, _ in starts:
-            text = f"mention ({key} is never closed"
-            problems.add("mention-unclosed", text, file=file, line=line, key=key)
-    for line, start, end, key in document.mentions:
-        if with_kb and not key.startswith(NIL):
-            eid = key
-        else:
-            prefixed = key if with_kb else f"{NIL}{key}"
-            eid = prefixed if cross_doc else f"{prefixed}:{document.name}"
-        yield line, Mention(document.name, start, end, (Candidate(eid),))
+    def end(self) -> Iterator[tuple[int, Mention]]:
+        """The mentions of a finished document; a cluster has a span once."""
+        document, self.document = self.document, None
+        if document is None:
+            return
+        self.sentence(document)
+        seen = set()
+        for line, start, end, key in document.mentions:
+            if (start, end, key) not in seen:
+                seen.add((start, end, key))
+                eid = self.ids.named(key, document.name)
+                yield line, Mention(document.name, start, end, (Candidate(eid),))
 
 
 def write_coref(mentions: Iterable[Mention]) -> Iterator[str]:

@@ -80,17 +80,13 @@ def read_side(
             collect(source.name, standoff.read_folder(Path(source.name), problems, eid)), kind
         )
     if kind == "coref":
-        flags = {
-            "with_kb": bool(options.get("with_kb")),
-            "cross_doc": bool(options.get("cross_doc")),
-        }
-        return Side(collect(source.name, coref.read_coref(source, problems, **flags)), kind)
+        ids = coref.Ids(bool(options.get("with_kb")), bool(options.get("cross_doc")))
+        return Side(collect(source.name, coref.read_coref(source, problems, ids)), kind)
     if kind == "aida":
         return Side(collect(source.name, aida.read_aida(source, problems)), kind)
     if kind == "edl":
-        return Side(
-            collect(source.name, tac.read_edl(source, problems, tac.Settings(eid=eid))), kind
-        )
+        rows = tac.mentions(tac.read_edl(source, problems), tac.Settings(eid=eid))
+        return Side(collect(source.name, rows), kind)
     text = "this is no annotation table and none of the other formats of entity linking"
     raise DataError(
         [
@@ -130,9 +126,10 @@ def _tac(
             "--tac-year overrides"
         )
     settings = tac.Settings(exclusive=exclusive, eid=eid)
-    names = xml[0].name, links[0].name
-    mentions = tac.joined(queries, table, names, problems, settings)
-    return Side(collect(links[0].name, mentions), "tac", tuple(notes))
+    written = tac.joined(queries, table, links[0].name, problems)
+    tac.check_linked(written, xml[0].name, problems)
+    rows = tac.mentions(written, settings)
+    return Side(collect(links[0].name, rows), "tac", tuple(notes))
 
 
 def _is_link_table(side: Sequence[Source]) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from karat.model.problem import Problems
 from karat.model.task import Source
@@ -18,6 +19,8 @@ FIELDS = ("docid", "beg", "end", "name")
 _PLACE = re.compile(r"^(\S+):\s?(\d+)\s?[-–]\s?(\d+)$")
 
 Place = tuple[str, str, str]
+"""docid, start and end as text, as a file writes them."""
+Key = tuple[str, int, int]
 Numbered = Iterator[tuple[int, Mention]]
 
 
@@ -32,14 +35,18 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to read. `exclusive` ends are one past the last character, as in 2011.
-
-    `eid` maps ids; `textual` sorts offsets as text, as the official converter does.
-    """
+    """How to read. `exclusive` ends are one past the last character, as in 2011; `eid` maps ids."""
 
     exclusive: bool = False
     eid: Callable[[str], str] = str
-    textual: bool = False
+
+
+class Written(NamedTuple):
+    """One mention as its file writes it: candidates stand with the text of their scores."""
+
+    line: int
+    place: Place
+    candidates: list[tuple[Candidate, str]]
 
 
 def read_queries(source: Source, problems: Problems) -> dict[str, Query]:
@@ -107,51 +114,73 @@ def read_links(
 def joined(
     queries: dict[str, Query],
     links: dict[str, list[tuple[int, Candidate]]],
-    files: tuple[str, str],
+    file: str,
     problems: Problems,
-    settings: Settings,
-) -> Numbered:
-    """(line, mention) for every place: queries of one place are one mention with all candidates."""
-    places: dict[Place, list[tuple[int, Candidate]]] = defaultdict(list)
-    line: dict[Place, int] = {}
-    for key, query in queries.items():
-        if key not in links:
-            text = f"query {key} has no link"
-            problems.add("query-without-link", text, file=files[0], line=query.line, key=key)
-            continue
-        places[query.place] += links[key]
-        line.setdefault(query.place, query.line)
-    for key in links.keys() - queries.keys():
-        at = links[key][0][0]
+) -> list[Written]:
+    """The mentions, in the order of their places as text.
+
+    Queries of one place are one mention with all their candidates, however the place is spelt.
+    """
+    places: dict[Key, list[tuple[Candidate, str]]] = defaultdict(list)
+    first: dict[Key, tuple[Place, int]] = {}
+    for name, query in queries.items():
+        key = _key(query.place)
+        places[key] += ((candidate, repr(candidate.score)) for _, candidate in links.get(name, ()))
+        first.setdefault(key, (query.place, query.line))
+    for name in sorted(links.keys() - queries.keys(), key=lambda name: links[name][0][0]):
         problems.add(
-            "link-without-query", f"there is no query {key}", file=files[1], line=at, key=key
+            "link-without-query",
+            f"there is no query {name}",
+            file=file,
+            line=links[name][0][0],
+            key=name,
         )
-    order = sorted(places) if settings.textual else sorted(places, key=_numeric)
-    for place in order:
-        mention = _mention(place, [c for _, c in places[place]], settings)
-        yield line[place], mention
+    return [
+        Written(first[key][1], first[key][0], _best_first(places[key]))
+        for key in sorted(places, key=first.__getitem__)
+    ]
 
 
-def read_edl(source: Source, problems: Problems, settings: Settings) -> Numbered:
-    """(line, mention) of the table of 2015 on; rows of one place are one mention."""
-    places: dict[tuple[str, int, int], list[Candidate]] = defaultdict(list)
-    seen: dict[tuple[str, int, int], tuple[str, int]] = {}
+def check_linked(written: Iterable[Written], file: str, problems: Problems) -> None:
+    """Report the mentions that no link belongs to."""
+    for one in written:
+        if not one.candidates:
+            text = f"no link for the query at {' '.join(one.place)}"
+            problems.add("query-without-link", text, file=file, line=one.line)
+
+
+def read_edl(source: Source, problems: Problems) -> list[Written]:
+    """The mentions of the table of 2015 on, in the order of their places as text.
+
+    Rows of one place are one mention, however the place is spelt.
+    """
+    places: dict[Key, list[tuple[Candidate, str]]] = defaultdict(list)
+    first: dict[Key, tuple[str, int, Place]] = {}
     for line, cells in table_rows(source):
         row = _edl_row(cells, line, source.name, problems)
         if row is None:
             continue
         place, candidate = row
-        places[place].append(candidate)
-        seen.setdefault(place, (cells[3], line))
-    order = sorted(places, key=lambda p: seen[p][0]) if settings.textual else sorted(places)
-    for place in order:
-        text = place[0], str(place[1]), str(place[2])
-        yield seen[place][1], _mention(text, places[place], settings)
+        key = _key(place)
+        places[key].append((candidate, cells[7]))
+        first.setdefault(key, (cells[3], line, place))
+    return [
+        Written(first[key][1], first[key][2], _best_first(places[key]))
+        for key in sorted(places, key=first.__getitem__)
+    ]
+
+
+def mentions(written: Iterable[Written], settings: Settings) -> Numbered:
+    """(line, mention) of every place."""
+    for one in written:
+        docid, start, end = _key(one.place)
+        found = tuple(c._replace(eid=settings.eid(c.eid)) for c, _ in one.candidates)
+        yield one.line, Mention(docid, start, end - settings.exclusive, found)
 
 
 def _edl_row(
     cells: list[str], line: int, file: str, problems: Problems
-) -> tuple[tuple[str, int, int], Candidate] | None:
+) -> tuple[Place, Candidate] | None:
     if len(cells) < 8:
         text = f"{len(cells)} cells; a row has 8: {EDL}"
         problems.add("cell-count", text, file=file, line=line)
@@ -165,16 +194,16 @@ def _edl_row(
         text = f"{cells[7][:40]!r} is not a number"
         problems.add("score-not-number", text, file=file, line=line, key="score")
         return None
-    place = match[1], int(match[2]), int(match[3])
+    place = match[1], match[2], match[3]
     return place, Candidate(cells[4], float(cells[7]), f"{cells[5]}/{cells[6]}")
 
 
-def _mention(place: Place, candidates: list[Candidate], settings: Settings) -> Mention:
-    """The mention at a place, its candidates best first."""
-    best = sorted(candidates, key=lambda c: -(c.score or 0.0))
-    named = tuple(c._replace(eid=settings.eid(c.eid)) for c in best)
-    end = int(place[2]) - 1 if settings.exclusive else int(place[2])
-    return Mention(place[0], int(place[1]), end, named)
+def _key(place: Place) -> Key:
+    return place[0], int(place[1]), int(place[2])
+
+
+def _best_first(candidates: Iterable[tuple[Candidate, str]]) -> list[tuple[Candidate, str]]:
+    return sorted(candidates, key=lambda pair: -(pair[0].score or 0.0))
 
 
 def ends_are_exclusive(queries: dict[str, Query]) -> bool | None:
@@ -189,10 +218,6 @@ def ends_are_exclusive(queries: dict[str, Query]) -> bool | None:
     if inclusive == exclusive:
         return None
     return exclusive > inclusive
-
-
-def _numeric(place: Place) -> tuple[str, int, int]:
-    return place[0], int(place[1]), int(place[2])
 
 
 def _is(number: type[int | float], cell: str) -> bool:
