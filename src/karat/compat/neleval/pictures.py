@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,32 @@ from karat.read.source import Source
 Figures = dict[str, Any]
 
 
-def add_picture_flags(one: argparse.ArgumentParser) -> None:
-    """The flags that all pictures share."""
-    one.add_argument("-o", "--out-fmt", default="./{}.pdf", metavar="TEMPLATE", help="./{}.pdf")
+Bounds = tuple[float, float, float]
+Point = tuple[float, Bounds]
+"""A place along one axis, and a score with its lower and upper bound along the other."""
+
+METRICS = {"precision": ("b", "^"), "recall": ("r", "v"), "fscore": ("k", ".")}
+"""How each metric is drawn."""
+MARKERS = ("+", ".", "o", "s", "*", "^", "v", "p")
+LONGEST_LEGEND = 20
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points that belong together, drawn alike."""
+
+    name: str
+    points: list[Point]
+
+
+def add_picture_flags(one: argparse.ArgumentParser) -> Any:
+    """The flags that all pictures share; returns the group of where they go."""
+    output = one.add_mutually_exclusive_group()
+    output.add_argument("-o", "--out-fmt", default="./{}.pdf", metavar="TEMPLATE", help="./{}.pdf")
     one.add_argument("--figsize", type=_pair, default=(8.0, 6.0), metavar="W,H", help="inches")
     one.add_argument("--cmap", default="jet", help="colour map; default jet")
     one.add_argument("--label-map", type=mapping, default={}, metavar="JSON|FILE", help="names")
+    return output
 
 
 def _pair(text: str) -> tuple[float, float]:
@@ -129,6 +150,82 @@ def heat(
     return made
 
 
-def labelled(names: Sequence[str], labels: Mapping[str, Any]) -> list[str]:
-    """The names to show."""
-    return [str(labels.get(name, name)) for name in names]
+def _style(name: str, chosen: argparse.Namespace, colour: Any, marker: str) -> dict[str, Any]:
+    """How a series is drawn: `colour/marker/more` of the style map, or what is given."""
+    said = chosen.style_map.get(name, "")
+    if not isinstance(said, str):
+        raise UsageError(f"the style of {name} is colour/marker as text, not {said!r}")
+    parts = said.split("/", 2)
+    try:
+        more = json.loads(parts[2]) if len(parts) > 2 else {}
+    except ValueError as error:
+        raise UsageError(f"the style of {name} ends in no JSON: {parts[2]!r}") from error
+    colour = parts[0] or colour
+    marker = (parts[1] if len(parts) > 1 else "") or marker
+    return {"color": colour, "marker": marker, "markeredgecolor": colour, **more}
+
+
+def _ncols(chosen: argparse.Namespace, many: int) -> int:
+    return chosen.legend_ncol or -(-many // LONGEST_LEGEND)
+
+
+def bars(series: Sequence[Series], ticks: Sequence[str], title: str, chosen: Any) -> Any:
+    """Scores over named places, upright or lying; F scores show their bounds."""
+    made, axes = figure(chosen.figsize)
+    across = chosen.kind == "rows"
+    paint = colours(chosen.cmap, len(series))
+    for k, one in enumerate(series):
+        colour, marker = METRICS.get(one.name, (paint[k], MARKERS[k % len(MARKERS)]))
+        how = _style(one.name, chosen, colour, marker)
+        at = [place for place, _ in one.points]
+        score = [bounds[0] for _, bounds in one.points]
+        reach = None
+        if chosen.ci is not None and one.name not in ("precision", "recall"):
+            reach = [[b[0] - b[1] for _, b in one.points], [b[2] - b[0] for _, b in one.points]]
+        label = str(chosen.label_map.get(one.name, one.name))
+        line = "-" if chosen.lines else "none"
+        try:
+            if across:
+                axes.errorbar(score, at, xerr=reach, ls=line, label=label, **how)
+            else:
+                axes.errorbar(at, score, yerr=reach, ls=line, label=label, **how)
+        except (ValueError, AttributeError) as error:
+            raise UsageError(f"the style of {one.name} cannot be drawn: {error}") from error
+    margin = (-0.5, len(ticks) - 0.5)
+    if across:
+        axes.set_yticks(range(len(ticks)), ticks)
+        axes.set(xlabel=title, ylim=margin[::-1])
+    else:
+        axes.set_xticks(range(len(ticks)), ticks, rotation=40, ha="right")
+        axes.set(ylabel=title, xlim=margin)
+    if chosen.limits is not None:
+        (axes.set_xlim if across else axes.set_ylim)(*chosen.limits)
+    axes.grid(axis="x" if across else "y")
+    if len(series) > 1:
+        axes.legend(ncols=_ncols(chosen, len(series)))
+    return made
+
+
+def scatter(series: Sequence[Series], names: Sequence[str], title: str, chosen: Any) -> Any:
+    """Precision over recall, a marker a series."""
+    made, axes = figure(chosen.figsize)
+    paint = colours(chosen.cmap, len(series))
+    for k, (one, name) in enumerate(zip(series, names, strict=True)):
+        how = _style(one.name, chosen, paint[k], MARKERS[k % len(MARKERS)])
+        recall = [place for place, _ in one.points]
+        precision = [bounds[0] for _, bounds in one.points]
+        axes.plot(recall, precision, ls="-" if chosen.lines else "none", label=name, **how)
+    axes.set(xlabel="recall", ylabel="precision", title=title)
+    if chosen.limits is not None:
+        axes.set(xlim=chosen.limits, ylim=chosen.limits)
+    axes.grid()
+    return made
+
+
+def legend(of: Any, chosen: Any) -> Any:
+    """The legend of a figure, as a figure of its own."""
+    made, axes = figure(chosen.figsize)
+    axes.axis("off")
+    handles, labels = of.axes[0].get_legend_handles_labels()
+    axes.legend(handles, labels, ncols=_ncols(chosen, len(labels)), loc="center")
+    return made

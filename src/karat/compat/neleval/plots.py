@@ -5,29 +5,34 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 from karat.compat.neleval import pictures
 from karat.compat.neleval.evaluate import Late, add_measures
-from karat.compat.neleval.systems import COLUMN, read_evaluation, wanted
-from karat.errors import DataError, UsageError
-from karat.model.problem import Problem
-from karat.read.source import Source
+from karat.compat.neleval.pictures import Point, Series
+from karat.compat.neleval.scoretables import Bounds, read_confidence, read_evaluation
+from karat.compat.neleval.systems import asked, short_names
+from karat.errors import UsageError
 
-Bounds = tuple[float, float, float]
-"""A score with its lower and upper bound."""
+Figures = dict[str, Any]
 
 
 @dataclass
 class System:
-    """One system: its name, its group, and measure -> metric -> score."""
+    """One system: its name, its group, and measure -> metric -> score with its bounds."""
 
     name: str
     group: str
     scores: Mapping[str, Mapping[str, Bounds]]
-    style: Mapping[str, Any] = field(default_factory=dict)
+
+    def score(self, measure: str, metric: str = "fscore") -> float:
+        """One score."""
+        return self.scores[measure][metric][0]
+
+
+Entry = tuple[str, list[System]]
+"""What stands at one tick: the systems of a group, under its name."""
 
 
 def add_plot(commands: Any) -> None:
@@ -37,7 +42,17 @@ def add_plot(commands: Any) -> None:
         "systems", metavar="EVALFILE", nargs="+", help="tables of evaluate or confidence"
     )
     add_measures(one)
-    pictures.add_picture_flags(one)
+    output = pictures.add_picture_flags(one)
+    output.add_argument(
+        "--interactive", nargs="?", const="python", metavar="SHELL", help="open a Python shell"
+    )
+    output.add_argument(
+        "--run-code",
+        action="append",
+        type=_code,
+        metavar="PY",
+        help="run this with `figures`, and save nothing; repeatable",
+    )
     _choice(one, "axis", "measure", by_measure="measure", by_system="system", single_plot="single")
     _choice(
         one, "kind", "columns", columns="columns", rows="rows", scatter="scatter", heatmap="heatmap"
@@ -52,12 +67,8 @@ def add_plot(commands: Any) -> None:
     )
     one.add_argument("--lines", action="store_true", help="join the points")
     one.add_argument("--limits", type=_limits, default=(0.0, 1.0), help="0,1 or MIN,MAX or tight")
-    one.add_argument("-i", "--input-fmt", choices=("evaluate", "confidence"), default="evaluate")
+    one.add_argument("-i", "--input-type", choices=("evaluate", "confidence"), default="evaluate")
     one.add_argument("--ci", type=int, metavar="N", help="show N %% intervals; needs -i confidence")
-    one.add_argument(
-        "--interactive", nargs="?", const="show", metavar="SHELL", help="show, or a shell"
-    )
-    one.add_argument("--run-code", metavar="PY", help="run this with `figures` before saving")
     one.add_argument("--legend-ncol", type=int, metavar="N", help="columns of the legend")
     one.add_argument(
         "--group-re", metavar="RE", type=_expression, help="group by a match in the path"
@@ -66,9 +77,13 @@ def add_plot(commands: Any) -> None:
         "--best-in-group", nargs="?", const="", metavar="MEASURE", help="one system a group"
     )
     one.add_argument("-s", "--sort-by", default="none", help="none, name, score or a measure")
-    one.add_argument("--at-most", type=int, metavar="N", help="only the first N systems")
+    one.add_argument("--at-most", type=int, metavar="N", help="only the first N at the ticks")
     one.add_argument(
-        "--style-map", type=pictures.mapping, default={}, metavar="JSON|FILE", help="styles"
+        "--style-map",
+        type=pictures.mapping,
+        default={},
+        metavar="JSON|FILE",
+        help="metric, measure, system or group to colour/marker",
     )
     one.add_argument("--anon", action="store_true", help="leave names of systems out")
     one.set_defaults(run=_plot)
@@ -88,6 +103,13 @@ def _expression(text: str) -> re.Pattern[str]:
         raise argparse.ArgumentTypeError(f"{text!r} is no regular expression") from error
 
 
+def _code(text: str) -> Any:
+    try:
+        return compile(text, "<run-code>", "exec")
+    except (SyntaxError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no Python code: {error}") from error
+
+
 def _limits(text: str) -> tuple[float, float] | None:
     if text == "tight":
         return None
@@ -98,222 +120,205 @@ def _limits(text: str) -> tuple[float, float] | None:
     return low, high
 
 
-def _plot(chosen: argparse.Namespace) -> str:
-    _refuse(chosen)
-    systems = _systems(chosen)
-    names = wanted(chosen.measure, list(dict.fromkeys(m for one in systems for m in one.scores)))
-    if not names:
-        raise Late("none of the measures is in the files")
-    systems = _chosen(systems, names, chosen)
-    figures = _FIGURES[chosen.kind](systems, names, chosen)
-    if chosen.run_code is not None:
-        scope = {"figures": figures, "plt": pictures.pyplot(), "systems": systems}
-        exec(chosen.run_code, scope)  # noqa: S102  # the user's own code, which the flag is for
+def _plot(chosen: argparse.Namespace) -> str | None:
+    measures = asked(chosen.measure)
+    _refuse(chosen, measures)
+    figures = _FIGURES[chosen.kind](_systems(chosen, measures), measures, chosen)
+    if chosen.run_code is None and chosen.interactive is None:
+        return pictures.save(figures, chosen.out_fmt)
+    scope = {"figures": figures, "plt": pictures.pyplot()}
+    for code in chosen.run_code or ():
+        exec(code, scope)  # noqa: S102  # the user's own code, which the flag is for
     if chosen.interactive is not None:
-        import code
+        import code as shell
 
-        code.interact(
-            "figures holds the pictures", local={"figures": figures, "plt": pictures.pyplot()}
-        )
-        return ""
-    return pictures.save(figures, chosen.out_fmt)
+        shell.interact("figures holds the pictures", local=scope)
+    return None
 
 
-def _refuse(chosen: argparse.Namespace) -> None:
+def _refuse(chosen: argparse.Namespace, measures: Sequence[str]) -> None:
     """Return if the flags go together."""
-    if chosen.ci is not None and chosen.input_fmt != "confidence":
+    if chosen.ci is not None and chosen.input_type != "confidence":
         raise UsageError("--ci needs -i confidence")
     if chosen.axis == "single" and chosen.kind == "scatter":
         raise UsageError("--single-plot cannot be a scatter plot")
-    several = chosen.axis != "measure" or chosen.kind == "heatmap"
-    if several and (chosen.sort_by == "score" or chosen.best_in_group == ""):
+    if chosen.axis == "single" and chosen.group_re and not chosen.best_in_group:
+        raise UsageError("--single-plot shows groups only with --best-in-group MEASURE")
+    best = chosen.best_in_group == ""
+    several = chosen.kind == "heatmap" or chosen.axis == "single"
+    several = several or (chosen.axis == "system" and len(measures) > 1)
+    if several and (chosen.sort_by == "score" or best):
         raise UsageError("a figure has several measures, so say which one sorts or is best")
+    if best and chosen.kind == "scatter" and len(measures) > 1:
+        raise UsageError("scatter plots share a legend, so say by which measure a system is best")
 
 
-def _systems(chosen: argparse.Namespace) -> list[System]:
+def _systems(chosen: argparse.Namespace, measures: Sequence[str]) -> list[System]:
+    """The systems of all files, or the best ones of their groups by one measure."""
     found = []
-    for path in chosen.systems:
+    needed = [*measures, *(m for m in (_sorting(chosen), chosen.best_in_group) if m)]
+    for path, name in zip(chosen.systems, short_names(chosen.systems), strict=True):
         match = None if chosen.group_re is None else chosen.group_re.search(path)
         if chosen.group_re is not None and match is None:
             raise Late(f"{chosen.group_re.pattern!r} does not occur in {path}")
-        name = Path(path).name.removesuffix(".evaluation").removesuffix(".confidence")
-        scores = (
-            _confidence(path, chosen.ci) if chosen.input_fmt == "confidence" else _evaluation(path)
-        )
-        group = match[0] if match else name
-        style = chosen.style_map.get(name, chosen.style_map.get(group, {}))
-        found.append(System(name, group, scores, style if isinstance(style, dict) else {}))
+        confidence = chosen.input_type == "confidence"
+        scores = read_confidence(path, chosen.ci) if confidence else read_evaluation(path)
+        missing = [measure for measure in needed if measure not in scores]
+        if missing:
+            raise Late(f"{path} has no measure named {missing[0]!r}", help="see -m")
+        found.append(System(name, match[0] if match else name, scores))
+    if chosen.best_in_group:
+        found = [_best(some, chosen.best_in_group) for some in _grouped(found).values()]
     return found
 
 
-def _evaluation(path: str) -> dict[str, dict[str, Bounds]]:
-    return {
-        measure: {metric: (row[i], row[i], row[i]) for metric, i in COLUMN.items()}
-        for measure, row in read_evaluation(path).items()
-    }
+def _sorting(chosen: argparse.Namespace) -> str | None:
+    """The measure that sorts, where one is named."""
+    return None if chosen.sort_by in ("none", "name", "score", "measure") else chosen.sort_by
 
 
-def _confidence(path: str, level: int | None) -> dict[str, dict[str, Bounds]]:
-    """The scores and bounds of a table of `confidence`."""
-    source = Source.of(path)
-    lines = [
-        [cell.strip() for cell in line.split("\t")]
-        for line in source.data().decode("utf-8", "replace").splitlines()
-    ]
-    try:
-        head = lines[0]
-        value = head.index("score")
-        low, high = (
-            (head.index(f"{level}%("), head.index(f"){level}%")) if level else (value, value)
-        )
-        found: dict[str, dict[str, Bounds]] = {}
-        for row in lines[1:]:
-            found.setdefault(row[0], {})[row[1]] = (
-                float(row[value]),
-                float(row[low]),
-                float(row[high]),
-            )
-    except (IndexError, ValueError) as error:
-        text = "this is no table of `confidence` with these bounds"
-        raise DataError([Problem("confidence-broken", "error", text, source.name)]) from error
-    return found
+def _grouped(systems: Sequence[System]) -> dict[str, list[System]]:
+    groups: dict[str, list[System]] = {}
+    for one in systems:
+        groups.setdefault(one.group, []).append(one)
+    return groups
 
 
-def _score(one: System, measure: str, metric: str) -> float:
-    found = one.scores.get(measure, {}).get(metric)
-    return found[0] if found else float("-inf")
+def _best(systems: Sequence[System], measure: str) -> System:
+    return max(systems, key=lambda one: one.score(measure))
 
 
-def _chosen(
-    systems: list[System], names: Sequence[str], chosen: argparse.Namespace
-) -> list[System]:
-    """The systems to show, in their order."""
-    metric = chosen.metrics.split()[-1]
-    if chosen.best_in_group is not None:
-        by = chosen.best_in_group or names[0]
-        best: dict[str, System] = {}
-        for one in systems:
-            if one.group not in best or _score(one, by, metric) > _score(
-                best[one.group], by, metric
-            ):
-                best[one.group] = one
-        systems = list(best.values())
+def _entries(
+    systems: Sequence[System], chosen: argparse.Namespace, measure: str | None
+) -> list[Entry]:
+    """The groups at the ticks, in order; `measure` is the one that a figure shows alone."""
+    entries = list(_grouped(systems).items())
     if chosen.sort_by == "name":
-        systems = sorted(systems, key=lambda one: one.name)
-    elif chosen.sort_by != "none":
-        by = names[0] if chosen.sort_by == "score" else chosen.sort_by
-        systems = sorted(systems, key=lambda one: -_score(one, by, metric))
-    return systems[: chosen.at_most]
+        entries.sort(key=lambda entry: entry[0])
+    by = measure if chosen.sort_by == "score" else _sorting(chosen)
+    if by is not None:
+        entries.sort(key=lambda entry: -_best(entry[1], by).score(by))
+    return _alone(entries, chosen, measure)[: chosen.at_most]
 
 
-Figures = dict[str, Any]
-Series = list[tuple[str, list[Bounds | None], Mapping[str, Any]]]
+def _alone(entries: list[Entry], chosen: argparse.Namespace, measure: str | None) -> list[Entry]:
+    """The best system of each group, where that is asked for."""
+    if chosen.best_in_group is None:
+        return entries
+    best = [_best(some, chosen.best_in_group or measure or "") for _, some in entries]
+    return [(one.name, [one]) for one in best]
 
 
-def _bars(systems: list[System], names: Sequence[str], chosen: argparse.Namespace) -> Figures:
+def _own_figures(
+    systems: Sequence[System], measures: Sequence[str], chosen: argparse.Namespace
+) -> list[Entry]:
+    """The groups that have a figure each, by name."""
+    return _alone(sorted(_grouped(systems).items()), chosen, measures[0])
+
+
+def _shown(measures: Sequence[str], chosen: argparse.Namespace) -> Sequence[str]:
+    """The measures at the ticks, in order."""
+    return (sorted(measures) if chosen.sort_by == "name" else measures)[: chosen.at_most]
+
+
+def _labels(names: Sequence[str], chosen: argparse.Namespace, systems: bool = False) -> list[str]:
+    """What stands at the ticks."""
+    if systems and chosen.anon:
+        return [""] * len(names)
+    return [str(chosen.label_map.get(name, name)) for name in names]
+
+
+def _bars(systems: list[System], measures: list[str], chosen: argparse.Namespace) -> Figures:
     """Columns or rows: a figure a measure, a figure a system, or all in one."""
-    shown = ["" if chosen.anon else str(chosen.label_map.get(s.name, s.name)) for s in systems]
-    titles = pictures.labelled(names, chosen.label_map)
     metrics = chosen.metrics.split()
-    if chosen.axis == "measure":
-        return {
-            name: _bar(
-                [(m, [s.scores.get(name, {}).get(m) for s in systems], {}) for m in metrics],
-                shown,
-                title,
-                chosen,
-            )
-            for name, title in zip(names, titles, strict=True)
-        }
-    if chosen.axis == "system":
-        return {
-            s.name: _bar(
-                [(m, [s.scores.get(n, {}).get(m) for n in names], s.style) for m in metrics],
-                titles,
-                label,
-                chosen,
-            )
-            for s, label in zip(systems, shown, strict=True)
-        }
-    series: Series = [
-        (f"{label} {m}".strip(), [s.scores.get(n, {}).get(m) for n in names], s.style)
-        for s, label in zip(systems, shown, strict=True)
-        for m in metrics
-    ]
-    return {"altogether": _bar(series, titles, "", chosen)}
-
-
-def _bar(series: Series, ticks: Sequence[str], title: str, chosen: argparse.Namespace) -> Any:
-    made, axes = pictures.figure(chosen.figsize)
-    across = chosen.kind == "rows"
-    paint = pictures.colours(chosen.cmap, len(series))
-    for k, (label, values, style) in enumerate(series):
-        at = [
-            i + 0.6 * (k + 0.5) / len(series) - 0.3 for i, v in enumerate(values) if v is not None
+    if chosen.axis == "single":
+        entries = _entries(systems, chosen, None)
+        series = [
+            Series(name, _points([some for _, some in entries], [name] * len(entries), metric))
+            for name in measures
+            for metric in metrics
         ]
-        held = [v for v in values if v is not None]
-        middle = [v[0] for v in held]
-        reach = [[v[0] - v[1] for v in held], [v[2] - v[0] for v in held]]
-        how: dict[str, Any] = {
-            "fmt": "o-" if chosen.lines else "o",
-            "label": label,
-            "color": paint[k],
-            **style,
-        }
-        bars = {"xerr": reach} if across else {"yerr": reach}
-        axes.errorbar(*((middle, at) if across else (at, middle)), **bars, **how)
-    if across:
-        axes.set_yticks(range(len(ticks)), ticks)
-        axes.invert_yaxis()
-    else:
-        axes.set_xticks(range(len(ticks)), ticks, rotation=90)
-    if chosen.limits is not None:
-        (axes.set_xlim if across else axes.set_ylim)(*chosen.limits)
-    axes.set_title(title)
-    axes.legend(ncols=chosen.legend_ncol or 1)
-    return made
-
-
-def _scatter(systems: list[System], names: Sequence[str], chosen: argparse.Namespace) -> Figures:
-    """Recall over precision: a figure a measure or a system, and the legend on its own."""
-    by_measure = chosen.axis == "measure"
-    points = [s.name for s in systems] if by_measure else list(names)
-    paint = dict(zip(points, pictures.colours(chosen.cmap, len(points)), strict=True))
-    figures: Figures = {}
-    handles: dict[str, Any] = {}
-    for title in names if by_measure else [s.name for s in systems]:
-        made, axes = pictures.figure(chosen.figsize)
-        for point in points:
-            system = next(s for s in systems if s.name == (point if by_measure else title))
-            found = system.scores.get(title if by_measure else point, {})
-            if "precision" in found and "recall" in found:
-                label = str(chosen.label_map.get(point, point))
-                how = {"color": paint[point], "label": label, **system.style}
-                handles[label] = axes.scatter(found["precision"][0], found["recall"][0], **how)
-        axes.set(xlabel="precision", ylabel="recall", title=str(chosen.label_map.get(title, title)))
-        if chosen.limits is not None:
-            axes.set(xlim=chosen.limits, ylim=chosen.limits)
-        figures[title] = made
-    legend, axes = pictures.figure(chosen.figsize)
-    axes.axis("off")
-    if not (chosen.anon and by_measure):
-        axes.legend(
-            list(handles.values()), list(handles), ncols=chosen.legend_ncol or 1, loc="center"
-        )
-    figures["_legend_"] = legend
+        ticks = _labels([name for name, _ in entries], chosen, systems=True)
+        return {"altogether": pictures.bars(series, ticks, metrics[-1], chosen)}
+    figures = {}
+    if chosen.axis == "measure":
+        for measure in measures:
+            entries = _entries(systems, chosen, measure)
+            groups, keys = [some for _, some in entries], [measure] * len(entries)
+            series = [Series(m, _points(groups, keys, m)) for m in metrics]
+            ticks = _labels([name for name, _ in entries], chosen, systems=True)
+            (title,) = _labels([measure], chosen)
+            figures[measure] = pictures.bars(series, ticks, title, chosen)
+        return figures
+    shown = _shown(measures, chosen)
+    for name, some in _own_figures(systems, measures, chosen):
+        series = [Series(m, _points([some] * len(shown), shown, m)) for m in metrics]
+        (title,) = _labels([name], chosen, systems=True)
+        figures[name] = pictures.bars(series, _labels(shown, chosen), title, chosen)
     return figures
 
 
-def _heatmap(systems: list[System], names: Sequence[str], chosen: argparse.Namespace) -> Figures:
-    """Systems by measures."""
-    metric = chosen.metrics.split()[-1]
-    rows = ["" if chosen.anon else str(chosen.label_map.get(s.name, s.name)) for s in systems]
-    matrix = [[s.scores.get(n, {}).get(metric, (float("nan"),))[0] for n in names] for s in systems]
-    columns = pictures.labelled(names, chosen.label_map)
+def _points(
+    groups: Sequence[Sequence[System]], measures: Sequence[str], metric: str
+) -> list[Point]:
+    """A point a system, at the place of its group."""
+    return [
+        (place, one.scores[measure][metric])
+        for place, (some, measure) in enumerate(zip(groups, measures, strict=True))
+        for one in some
+    ]
+
+
+def _scatter(systems: list[System], measures: list[str], chosen: argparse.Namespace) -> Figures:
+    """Precision over recall: a figure a measure or a group, and the legend on its own."""
+    figures: Figures = {}
+    shown: list[tuple[str, list[System], str]] = []
+    if chosen.axis == "measure":
+        for measure in measures:
+            shown = [(name, some, measure) for name, some in _entries(systems, chosen, measure)]
+            figures[measure] = _scattered(shown, measure, chosen)
+    else:
+        for name, some in _own_figures(systems, measures, chosen):
+            shown = [(measure, some, measure) for measure in _shown(measures, chosen)]
+            figures[name] = _scattered(shown, name, chosen)
+    if len(shown) > 1:
+        figures["_legend_"] = pictures.legend(next(iter(figures.values())), chosen)
+    return figures
+
+
+def _scattered(
+    shown: Sequence[tuple[str, list[System], str]], title: str, chosen: argparse.Namespace
+) -> Any:
+    series = [
+        Series(
+            name,
+            [(one.score(m, "recall"), one.scores[m]["precision"]) for one in some],
+        )
+        for name, some, m in shown
+    ]
+    names = _labels([name for name, _, _ in shown], chosen, systems=chosen.axis == "measure")
+    (said,) = _labels([title], chosen, systems=chosen.axis == "system")
+    return pictures.scatter(series, names, said, chosen)
+
+
+def _heatmap(systems: list[System], measures: list[str], chosen: argparse.Namespace) -> Figures:
+    """Measures by systems, or systems by measures."""
+    entries = _entries(systems, chosen, None)
+    crowded = [name for name, some in entries if len(some) > 1]
+    if crowded:
+        raise Late(f"group {crowded[0]} has several systems", help="see --best-in-group")
+    rows, columns = (
+        _labels(measures, chosen),
+        _labels([n for n, _ in entries], chosen, systems=True),
+    )
+    matrix = [[some[0].score(m) for _, some in entries] for m in measures]
+    if chosen.axis == "system":
+        rows, columns = columns, rows
+        matrix = [list(column) for column in zip(*matrix, strict=True)]
     return {"heatmap": pictures.heat(matrix, rows, columns, chosen, chosen.limits or (None, None))}
 
 
-_FIGURES: dict[str, Callable[[list[System], Sequence[str], argparse.Namespace], Figures]] = {
+_FIGURES: dict[str, Callable[[list[System], list[str], argparse.Namespace], Figures]] = {
     "columns": _bars,
     "rows": _bars,
     "scatter": _scatter,
