@@ -95,12 +95,16 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a curve; `size` holds the weight of each point where that means something."""
+    """One line of a curve; `size` holds the weight of each point where that means something.
+
+    `mark` is the place (x, y) where the system works, empty where there is none.
+    """
 
     name: str
     x: list[float]
     y: list[float]
     size: list[float] = []
+    mark: list[float] = []
 
 
 class Curve(msgspec.Struct, frozen=True, kw_only=True):

@@ -81,7 +81,17 @@ def _drawn(curve: Curve, step: bool) -> Safe:
         if len(points) == 1:
             marks.append(svg.dot(*points[0], 5, _colour(at), series.name))
         marks.append(svg.path(points, f"line {_colour(at)}", series.name))
+    marks += [_mark(curve, at, series, frame) for at, series in enumerate(curve.series)]
     return frame.around(_told(curve), *marks)
+
+
+def _mark(curve: Curve, at: int, series: Series, frame: Frame) -> Safe:
+    """A ring at the place where the system works."""
+    if len(series.mark) != 2:
+        return Safe("")
+    x, y = series.mark
+    told = f"{series.name}, where it works: {curve.x} {x:.3f}, {curve.y} {y:.3f}"
+    return svg.dot(frame.x(x), frame.y(y), 5, f"ring {_colour(at)}", told)
 
 
 def _dots(curve: Curve) -> Safe:

@@ -16,7 +16,9 @@ from karat.tasks.classification import measure as m
 from karat.tasks.classification import metrics
 from karat.tasks.classification.calibration import BINS, Reliability, binned
 from karat.tasks.classification.explain import worst
+from karat.tasks.classification.order import Ordered
 from karat.tasks.classification.pair import read
+from karat.tasks.classification.recall import precision_recall
 
 CONFUSION_CLASSES = 30
 CONFUSION_PAIRS = 50
@@ -75,10 +77,13 @@ class Classification:
     def views(
         self, pairs: m.ClassPairs, evidence: Sequence[Evidence], options: Mapping[str, Any]
     ) -> tuple[list[Table], list[Curve]]:
-        """The classes, the confusion matrix and the reliability curve."""
+        """The classes, the confusion matrix, reliability, and precision over recall."""
         tables = [_classes(pairs), _confusion(pairs)]
         curves = [_reliability(one) for one in evidence if isinstance(one, Reliability)]
-        return tables, curves
+        names = pairs.gold.class_names
+        ordered = [one for one in evidence if isinstance(one, Ordered)]
+        recalls = [precision_recall(one, pairs.pred.top, names) for one in ordered]
+        return tables, [*curves, *(one for one in recalls if one is not None)]
 
     def examples(
         self,

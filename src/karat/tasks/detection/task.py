@@ -118,7 +118,7 @@ class Detection:
             views.cuts_table(pairs, became, options),
             views.doubtful_labels(pairs, wrong),
         ]
-        curves = [views.precision_recall(pairs, ranked.arrays)]
+        curves = [views.precision_recall(pairs, ranked.arrays, tables[0], options)]
         for one in evidence:
             if isinstance(one, Counts) and one.name == "calibration":
                 matrix = one.table.matrix if isinstance(one.table, Columns) else np.zeros((1, 0))

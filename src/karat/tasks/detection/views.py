@@ -19,6 +19,9 @@ from karat.tasks.detection.together import across_classes
 MATRIX_CLASSES = 30
 MOST = 50
 DOUBTFUL = 20
+MATCH = 0.5
+"""The overlap at which boxes are matched for the tables."""
+
 SURE = 0.8
 
 
@@ -166,8 +169,13 @@ def doubtful_labels(pairs: DetectionPairs, found: Errors) -> Table:
     return Table(name="doubtful_labels", title="Doubtful labels", columns=columns, rows=rows)
 
 
-def precision_recall(pairs: DetectionPairs, arrays: Accumulated) -> Curve:
-    """Precision over recall, mean over classes, at a few overlaps."""
+def precision_recall(
+    pairs: DetectionPairs, arrays: Accumulated, classes: Table, options: Mapping[str, Any]
+) -> Curve:
+    """Precision over recall, mean over classes, at a few overlaps.
+
+    The mark is what the score cut reaches, by the table of the classes.
+    """
     rules = pairs.pred.rules
     table = arrays.precision[:, :, :, 0, -1]
     known = table[0, 0] > -1
@@ -177,7 +185,8 @@ def precision_recall(pairs: DetectionPairs, arrays: Accumulated) -> Curve:
         for overlap in (0.5, 0.75):
             for t in np.flatnonzero(rules.overlaps == overlap).tolist():
                 y = table[t][:, known].mean(axis=1)
-                series.append(Series(name=f"IoU {overlap:g}", x=x, y=y.tolist()))
+                mark = _mark(classes) if overlap == MATCH else []
+                series.append(Series(name=f"IoU {overlap:g}", x=x, y=y.tolist(), mark=mark))
         if len(rules.overlaps) > 1:
             y = table[:, :, known].mean(axis=(0, 2))
             series.append(Series(name="mean over IoU", x=x, y=y.tolist()))
@@ -187,7 +196,18 @@ def precision_recall(pairs: DetectionPairs, arrays: Accumulated) -> Curve:
         x="recall",
         y="precision",
         series=series,
+        note=f"Mean over classes; the ring is what boxes of score >= {cut_of(options):g} reach.",
     )
+
+
+def _mark(classes: Table) -> list[float]:
+    """Mean recall and mean precision of the classes that have each."""
+    sides = [
+        [row[classes.columns.index(name)] for row in classes.rows]
+        for name in ("recall", "precision")
+    ]
+    known = [[value for value in side if value is not None] for side in sides]
+    return [sum(side) / len(side) for side in known] if all(known) else []
 
 
 def reliability(sums: FloatArray, bins: int) -> Curve:
