@@ -86,6 +86,10 @@ def test_a_silenced_answer_is_explained(files: list[str], tmp_path: Path) -> Non
     assert found["q1"].kind == "silenced by the threshold"
     assert "q2" not in found  # silence is right there
     assert {curve.kind for curve in report.curves} == {"step", "histogram"}
+    # The threshold lets q3 and q4 speak, two of the three that have an answer, and no other.
+    marks = {series.name: series.mark for series in report.curves[0].series}
+    assert marks["oracle"] == [2 / 3, 1.0]
+    assert marks["exact"] == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ class QuestionAnswering:
         if pairs.pred.chances is None:
             return [], []
         silence = next(one for one in evidence if isinstance(one, m.Silence))
-        return [], [*_recall_curves(pairs), _histogram(silence)]
+        return [], [*_recall_curves(pairs, m.threshold(options)), _histogram(silence)]
 
     def examples(
         self,
@@ -111,16 +111,19 @@ class QuestionAnswering:
         return explain.worst(pairs, exact, f1, most)
 
 
-def _recall_curves(pairs: AnswerPairs) -> list[Curve]:
-    """The three curves, thinned for display."""
+def _recall_curves(pairs: AnswerPairs, cut: float) -> list[Curve]:
+    """The three curves, thinned for display, each marked where the given threshold cuts."""
     if not any(pairs.pred.answerable):
         return []
+    chances = (pairs.pred.chances or {}).values()
+    at = len({chance for chance in chances if chance <= cut})
     series = []
     for name, values in curve_scores(pairs.pred).items():
         _, precisions, recalls = precision_recall(pairs.pred, values)
         kept = np.unique(np.linspace(0, len(recalls) - 1, MOST_POINTS).round().astype(int))
         x, y = [recalls[i] for i in kept], [precisions[i] for i in kept]
-        series.append(Series(name=name, x=x, y=y))
+        mark = [recalls[at], precisions[at]] if 0 < at < len(recalls) else []
+        series.append(Series(name=name, x=x, y=y, mark=mark))
     return [
         Curve(
             name="precision_recall",
@@ -129,6 +132,7 @@ def _recall_curves(pairs: AnswerPairs) -> list[Curve]:
             y="precision",
             series=series,
             kind="step",
+            note=f"The ring is what the threshold {cut:g} reaches.",
         )
     ]
 
