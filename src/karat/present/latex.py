@@ -24,6 +24,9 @@ _SPECIAL = {
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "[": "{[}",
+    "]": "{]}",
 }
 _RULES = "% \\usepackage{booktabs}\n"
 
