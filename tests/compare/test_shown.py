@@ -182,7 +182,7 @@ def test_latex_escapes_and_names_the_test() -> None:
     text = latex.render(three()).decode()
     assert r"\toprule" in text
     assert r"Inference \& more, 1,200 pairs." in text
-    assert r"\textless{}b\textgreater{}|x\_1" in text
+    assert r"\textless{}b\textgreater{}\textbar{}x\_1" in text
     assert r"$^{\mathrm{a,b}}$" in text
     assert "exact McNemar" in text[text.index(r"\caption") : text.index(r"\label")]
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 3
