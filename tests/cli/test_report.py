@@ -70,6 +70,18 @@ def test_forms_are_what_they_are_called(karat, run: Path) -> None:
     assert json.loads(karat("report", str(run), "--format", "json").out)["task"] == "nli"
 
 
+def test_a_check_can_annotate_a_pull_request(karat, tmp_path: Path) -> None:
+    gold, bad = tmp_path / "gold.jsonl", tmp_path / "bad.jsonl"
+    gold.write_text('{"text": "a", "label": 0}\n{"text": "b", "label": 1}\n')
+    bad.write_text('{"probabilities": [0.5, 0.5]}\n{"probabilities": [0.2, 0.3]}\n')
+    words = ("check", str(gold), str(bad), "--task", "text-classification", "--format", "github")
+    answer = karat(*words)
+    assert answer.status == 2
+    assert answer.out.startswith(f"::error file={bad},line=2,title=karat probabilities-sum::")
+    assert answer.out.count("\n") == 1
+    assert karat(*words, "--json").status == 2
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"<html></html>", b"[1]", b'{"n": "x"}', b"\xff"])
 def test_what_is_no_report_is_refused(karat, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other.json"

@@ -67,6 +67,23 @@ def test_a_stored_baseline_says_what_a_fresh_one_says(sample: Sample, tmp_path: 
             assert (a.low, a.high, a.p) == (b.low, b.high, b.p)
 
 
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("<!doctype html><html></html>", "is a page"),
+        ('{"schema": 2, "n": 3}', "shape 2"),
+        ("[1, 2]", "no run file"),
+        ("", "no run file"),
+        ("{}", "holds no evidence"),
+    ],
+)
+def test_what_is_no_baseline_is_refused(data: Any, tmp_path: Path, content: str, why: str) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(content, encoding="utf-8")
+    with pytest.raises(karat.errors.UsageError, match=why):
+        karat.compare(data.gold, data.systems["high"], baseline=other)
+
+
 def test_more_types_than_the_baseline_had(worse: Any, tmp_path: Path) -> None:
     gold, good, _ = worse("entities")
     rows = [json.loads(line) for line in Path(good).read_text(encoding="utf-8").splitlines()]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from sklearn.metrics import accuracy_score
 
@@ -19,6 +20,7 @@ from karat.present import csvfile, latex, markdown
 from karat.present.comparison import comparison_lines
 from karat.present.style import Style
 from karat.run.verdicts import sentence
+from karat.stats.compare import SAME
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -78,6 +80,21 @@ SENTENCES: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("changes", "told"), SENTENCES)
 def test_the_sentence(changes: dict[str, Any], told: str) -> None:
     assert sentence("B", "A", [difference(**changes)], 0.95) == told
+
+
+def test_the_sentence_names_what_differs_where_the_first_score_does_not() -> None:
+    same = difference(name="spans", value=0.0, low=None, high=None, p=1.0, no_interval=SAME)
+    same = msgspec.structs.replace(same, adjusted_p=1.0, smallest_seen=None)
+    unsure = difference(name="g", p=0.4, adjusted_p=0.4)
+    start = "B and A do the same on every item, as far as spans goes"
+    assert sentence("B", "A", [same, unsure], 0.95) == f"{start}."
+    told = sentence("B", "A", [same, unsure, difference()], 0.95)
+    assert told == f"{start}; B beats A by 1.20 points f1 [0.40, 2.00], p = 0.003{SEES} 1.00."
+
+
+def test_an_interval_that_ends_at_zero_keeps_its_digits() -> None:
+    told = sentence("B", "A", [difference(value=-0.05, low=-0.1, high=0.0, p=0.05)], 0.95)
+    assert "5.0 points f1 [0.0, 10.0]" in told
 
 
 def test_the_command(run: Run, data: Any) -> None:

@@ -9,9 +9,18 @@ import msgspec
 import openpyxl
 import pytest
 
+from karat.model import suite
 from karat.model.problem import Problem
-from karat.model.report import Example, Gate, Report, Table
-from karat.present import github, junit, workbook
+from karat.model.report import (
+    Comparison,
+    Difference,
+    Example,
+    Gate,
+    Report,
+    SliceDifference,
+    Table,
+)
+from karat.present import github, junit, latex, workbook
 
 
 def read(report: Report) -> openpyxl.Workbook:
@@ -20,7 +29,7 @@ def read(report: Report) -> openpyxl.Workbook:
 
 def test_a_workbook_holds_every_number(report: Report) -> None:
     book = read(report)
-    assert book.sheetnames == ["scores", "slices", "confusion", "about"]
+    assert book.sheetnames == ["scores", "slices", "confusion", "problems", "about"]
     rows = list(book["scores"].values)
     assert rows[0][:4] == ("name", "value", "low", "high")
     assert rows[1][:4] == ("accuracy", 0.80112, 0.794, 0.8083)
@@ -70,6 +79,63 @@ def test_junit_has_a_case_a_gate(report: Report) -> None:
     values = {p.get("name"): p.get("value") for p in suite.iter("property")}
     assert values["accuracy"] == "0.80112"
     assert values["mcc"] == ""
+
+
+def test_junit_tells_the_systems_of_a_comparison_apart(report: Report) -> None:
+    report.gates = [
+        Gate(rule="f1=0.01", passed=True, value=0.0, text=f"{name} against old: fine")
+        for name in ("b", "c")
+    ]
+    root = ET.fromstring(junit.render(report))
+    names = [case.get("name") for case in root.iter("testcase")]
+    assert names == ["f1=0.01 (b against old)", "f1=0.01 (c against old)", "input"]
+
+
+def stressed() -> Report:
+    """A stress run of two tests, one of which fails."""
+    case = suite.Case(subject="label", status="fail", value=0.4, statistic="PSI", text="moved")
+    tests = [
+        suite.Test(name="drift", category="drift", status="fail", title="Drift", cases=[case]),
+        suite.Test(name="rare", category="data", status="skip", reason="no metadata", title="Rare"),
+    ]
+    change = suite.Change(ref=0.9, eval=0.8, change=-0.1, low=-0.15, high=-0.05)
+    return Report(
+        kind="stress",
+        task="nli",
+        title="Inference, stress test",
+        item="pair",
+        n=40,
+        summary=suite.Summary(status="fail", counts={"fail": 1, "skip": 1}),
+        metrics={"f1_macro": change},
+        tests=tests,
+    )
+
+
+def test_a_workbook_holds_a_stress_run() -> None:
+    book = read(stressed())
+    rows = list(book["tests"].values)
+    assert rows[1][:5] == ("drift", "drift", "label", "fail", "moved")
+    assert rows[2][:5] == ("rare", "data", None, "skip", "no metadata")
+    assert list(book["changes"].values)[1] == ("f1_macro", 0.9, 0.8, -0.1, -0.15, -0.05)
+
+
+def test_latex_of_a_stress_run_has_its_changes() -> None:
+    text = latex.render(stressed()).decode()
+    assert r"f1\_macro & 0.900 & 0.800 & $-0.100$ & [$-0.150$, $-0.050$] \\" in text
+    assert "1 fail, 0 warn, 0 pass, 1 skipped" in text
+
+
+def test_a_workbook_holds_the_slices_of_a_comparison(report: Report) -> None:
+    found = Difference(name="f1", value=0.1, p=0.03, q=0.04)
+    part = SliceDifference(field="lang", level="de", n=7, differences=[found])
+    one = Comparison(system="b", baseline="a", differences=[found], slices=[part], sentence="Yes.")
+    report.comparisons = [one]
+    head, *rows = list(read(report)["comparisons"].values)
+    assert [row[:6] for row in rows] == [
+        ("b", "a", None, None, report.n, "f1"),
+        ("b", "a", "lang", "de", 7, "f1"),
+    ]
+    assert rows[1][head.index("q")] == 0.04
 
 
 def test_junit_stays_xml_whatever_the_text(report: Report) -> None:

@@ -12,6 +12,8 @@ from karat import tasks
 from karat.cli.command import Command, speaker
 from karat.cli.fields import complete_task
 from karat.cli.flags import given, refuse_foreign, task_flags
+from karat.errors import UsageError
+from karat.present import github
 from karat.present.problems import counted, problem_lines
 from karat.present.progress import meter
 from karat.present.style import Style
@@ -26,12 +28,19 @@ if TYPE_CHECKING:
 @click.argument("predictions", type=click.Path(), required=False)
 @click.option("--task", shell_complete=complete_task, help="The task; detected when left out.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON document.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["github"]),
+    help="Print annotations of a pull request instead.",
+)
 @click.option("--quiet", is_flag=True, help="Print the problems and nothing else.")
 def command(
     gold: str,
     predictions: str | None,
     task: str | None,
     as_json: bool,
+    form: str | None,
     quiet: bool,
     **options: Any,
 ) -> int:
@@ -44,6 +53,8 @@ def command(
     own = given(options)
     if task is not None:
         refuse_foreign(task, own)
+    if as_json and form:
+        raise UsageError("--json and --format exclude each other")
     bar = meter(quiet)
     try:
         found = api.check(
@@ -56,6 +67,9 @@ def command(
         refuse_foreign(found.task, own)
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        return 0 if found.ok else 2
+    if form:
+        click.echo(github.of_problems(found.problems), nl=False)
         return 0 if found.ok else 2
     style = Style.of(sys.stdout)
     lines = problem_lines(found.problems, found.hidden, style)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from karat.model.problem import Problem
 from karat.model.report import Report
 
@@ -15,8 +17,12 @@ def render(report: Report) -> bytes:
         for gate in report.gates
         if not gate.passed
     ]
-    lines += [_problem(problem) for problem in report.problems]
-    return "".join(f"{line}\n" for line in lines).encode()
+    return "".join(f"{line}\n" for line in lines).encode() + of_problems(report.problems)
+
+
+def of_problems(problems: Iterable[Problem]) -> bytes:
+    """A line a problem, at its place in the files."""
+    return "".join(f"{_problem(problem)}\n" for problem in problems).encode()
 
 
 def _problem(problem: Problem) -> str:

@@ -46,9 +46,11 @@ def render(report: Report) -> bytes:
 
 
 def _case(suite: ET.Element, report: Report, gate: Gate) -> None:
-    case = ET.SubElement(
-        suite, "testcase", classname=_class(report), name=clean(gate.rule), time="0"
-    )
+    name = clean(gate.rule)
+    if sum(other.rule == gate.rule for other in report.gates) > 1:
+        # Build servers merge cases of one name: the text begins with the system it is about.
+        name += f" ({clean(gate.text).partition(':')[0]})"
+    case = ET.SubElement(suite, "testcase", classname=_class(report), name=name, time="0")
     if not gate.passed:
         failure = ET.SubElement(case, "failure", message=clean(gate.text), type="gate")
         failure.text = clean(f"{gate.rule}: {gate.text}")

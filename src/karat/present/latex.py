@@ -8,6 +8,7 @@ from karat.model.report import Comparison, Difference, Report, Score
 from karat.present.comparison import beaten, explained, p_text, score_of, shown_names
 from karat.present.numbers import count, decimals, fixed, plural
 from karat.present.style import Style
+from karat.present.suite import changes_of, counts_of
 from karat.present.widths import clean
 
 _STYLE = Style()
@@ -32,8 +33,10 @@ _RULES = "% \\usepackage{booktabs}\n"
 
 
 def render(report: Report) -> bytes:
-    """The tables: scores, or systems and their differences."""
-    if report.comparisons:
+    """The tables: scores, or systems and their differences, or what a stress run saw change."""
+    if report.kind == "stress":
+        tables = [_changes(report)]
+    elif report.comparisons:
         tables = [_systems(report), *(_comparison(report, one) for one in report.comparisons)]
     else:
         tables = [_scores(report)]
@@ -52,6 +55,26 @@ def _scores(report: Report) -> str:
     caption = _about(report) + f" {_percent(report.level)} intervals: {'; '.join(methods)}."
     head = ("", "value", "interval", "$n$")
     return _table("lrrr", head, rows, caption, f"tab:{report.task or 'scores'}")
+
+
+def _changes(report: Report) -> str:
+    """The metrics on both sides of a stress run; the caption says how many tests stand where."""
+    rows = [
+        (
+            text(name),
+            *(_math(fixed(side, 3, _STYLE)) for side in (one.ref, one.eval)),
+            _math(fixed(one.change, 3, _STYLE, signed=True)),
+            _between(one.low, one.high, 3),
+        )
+        for name, one in changes_of(report).items()
+    ]
+    caption = _about(report) + f" Tests: {counts_of(report)}."
+    if rows:
+        caption += (
+            f" Evaluation against reference, {_percent(report.level)} intervals of the change."
+        )
+    head = ("", "reference", "evaluation", "change", "interval")
+    return _table("lrrrr", head, rows, caption, f"tab:{report.task or 'stress'}")
 
 
 def _systems(report: Report) -> str:
@@ -128,9 +151,12 @@ def _math(number: str) -> str:
 
 
 def _interval(low: float | None, high: float | None, scale: str, value: float | None) -> str:
+    return _between(low, high, decimals(scale, value, low, high))
+
+
+def _between(low: float | None, high: float | None, places: int) -> str:
     if low is None or high is None:
         return "--"
-    places = decimals(scale, value, low, high)
     return f"[{_math(fixed(low, places, _STYLE))}, {_math(fixed(high, places, _STYLE))}]"
 
 

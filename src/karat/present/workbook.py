@@ -1,4 +1,4 @@
-"""A Report as a workbook: a sheet of scores, of slices, of differences, and of each table."""
+"""A Report as a workbook: a sheet for each part of it that has rows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from karat.errors import MissingExtra
 from karat.model.report import Report, Table
 from karat.present.csvfile import harmless
+from karat.present.suite import changes_of, tests_of
 from karat.present.widths import clean
 
 Rows = list[Sequence[Any]]
@@ -53,8 +54,11 @@ def sheets(report: Report) -> Iterator[tuple[str, Rows]]:
         ("scores", _scores(report)),
         ("slices", _slices(report)),
         ("comparisons", _comparisons(report)),
+        ("tests", _tests(report)),
+        ("changes", _changes(report)),
         *((table.title, _table(table)) for table in report.tables),
         ("worst items", _examples(report)),
+        ("problems", _problems(report)),
         ("about", _about(report)),
     ]
     for title, rows in made:
@@ -78,15 +82,45 @@ def _slices(report: Report) -> Rows:
 
 
 def _comparisons(report: Report) -> Rows:
+    """A row a difference, of all items and then of each slice."""
     told = _words(
-        "name baseline_value system_value value low high p adjusted_p test smallest_seen "
-        "wins ties losses reason"
+        "name baseline_value system_value value low high p adjusted_p q test smallest_seen "
+        "wins ties losses reason no_interval"
     )
-    rows: Rows = [("system", "baseline", *told)]
+    rows: Rows = [("system", "baseline", "field", "level", "n", *told)]
     for one in report.comparisons:
-        for found in one.differences:
-            rows.append([one.system, one.baseline, *(getattr(found, name) for name in told)])
+        parts = [("", "", report.n, one.differences)]
+        parts += [(part.field, part.level, part.n, part.differences) for part in one.slices]
+        for *place, differences in parts:
+            for found in differences:
+                numbers = (getattr(found, name) for name in told)
+                rows.append([one.system, one.baseline, *place, *numbers])
     return rows
+
+
+def _tests(report: Report) -> Rows:
+    """A row a case of a stress test."""
+    told = _words("subject status text value statistic warn fail low high p q n_ref n_eval")
+    rows: Rows = [("test", "category", *told)]
+    for test in tests_of(report):
+        for case in test.cases:
+            rows.append([test.name, test.category, *(getattr(case, name) for name in told)])
+        if not test.cases:
+            rows.append([test.name, test.category, "", test.status, test.reason])
+    return rows
+
+
+def _changes(report: Report) -> Rows:
+    """The metrics of both sides of a stress run."""
+    rows: Rows = [("name", "reference", "evaluation", "change", "low", "high")]
+    for name, one in changes_of(report).items():
+        rows.append([name, one.ref, one.eval, one.change, one.low, one.high])
+    return rows
+
+
+def _problems(report: Report) -> Rows:
+    told = _words("severity code file line record key message help")
+    return [told, *([getattr(one, name) for name in told] for one in report.problems)]
 
 
 def _table(table: Table) -> Rows:
@@ -104,6 +138,7 @@ def _examples(report: Report) -> Rows:
 
 def _about(report: Report) -> Rows:
     rows: Rows = [("what", "value"), ("task", report.task), ("items", report.n)]
+    rows += [("verdict", one.sentence) for one in report.comparisons]
     rows += [(f"{one.role} file", f"{one.name} {one.digest}".strip()) for one in report.inputs]
     rows += [("gate", f"{'passed' if g.passed else 'failed'}: {g.text}") for g in report.gates]
     rows += [("note", note) for note in report.notes]

@@ -16,7 +16,7 @@ import msgspec
 
 from karat.errors import DataError, UsageError
 from karat.model.problem import Problems
-from karat.model.report import Comparison, Difference, Input, Report, System
+from karat.model.report import SCHEMA, Comparison, Difference, Input, Report, System
 from karat.model.signature import Signature
 from karat.model.task import Card, Labelled, Request
 from karat.run import keeping, pipeline, signing, verdicts
@@ -70,14 +70,22 @@ def stored(baseline: Report | str | os.PathLike[str]) -> tuple[str, Report]:
     """(what messages call it, the Report) of a run that may serve as baseline."""
     if isinstance(baseline, Report):
         return "the baseline", baseline
+    help_line = "'karat score --keep-evidence --out RUN.json' writes one"
     try:
-        return os.fspath(baseline), Report.from_json(Path(baseline).read_bytes())
+        content = Path(baseline).read_bytes()
+        if content.lstrip()[:1] == b"<":
+            raise UsageError(f"{baseline} is a page, and pages hold no evidence", help=help_line)
+        found = Report.from_json(content)
     except OSError as error:
         raise UsageError(f"{baseline}: {error.strerror or 'cannot be read'}") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise UsageError(f"{baseline} is no run file: {error}", help=help_line) from error
+    if found.schema != SCHEMA:
         raise UsageError(
-            f"{baseline} is no run file: {error}", help="'karat score --out RUN.json' writes one"
-        ) from error
+            f"{baseline} has shape {found.schema}; this version of karat reads {SCHEMA}",
+            help=help_line,
+        )
+    return os.fspath(baseline), found
 
 
 def system_names(requests: Sequence[Request], given: Sequence[str] = ()) -> list[str]:

@@ -34,22 +34,33 @@ def surely(found: Difference, alpha: float) -> bool:
 
 
 def sentence(system: str, baseline: str, differences: Sequence[Difference], level: float) -> str:
-    """One sentence: who beats whom by how much, how sure that is, and what this data can see."""
+    """One sentence: who beats whom by how much, how sure that is, and what this data can see.
+
+    Where the first score cannot tell the two apart because nothing moves it, the first main score
+    that surely differs is named, too.
+    """
     found = headline(differences)
     if found is None:
         return f"{system} and {baseline} have no score in common."
     if found.value is None:
         return f"{system} and {baseline} cannot be compared by {found.name}: {found.reason}."
-    if found.no_interval == SAME:
-        return f"{system} and {baseline} do the same on every item, as far as {found.name} goes."
-    told = _told(system, baseline, found, surely(found, 1 - level))
+    alpha = 1 - level
+    if found.no_interval != SAME:
+        return _told(system, baseline, found, surely(found, alpha)) + _sight(found) + "."
+    told = f"{system} and {baseline} do the same on every item, as far as {found.name} goes"
+    apart = next((one for one in differences if one.main and surely(one, alpha)), None)
+    if apart is not None:
+        told += f"; {_told(system, baseline, apart, True)}{_sight(apart)}"
+    return told + "."
+
+
+def _sight(found: Difference) -> str:
+    """How large a difference must be for this data to show it, or why nobody knows."""
     if found.smallest_seen is not None:
         size, _ = _units(found)
         seen = _number(found.smallest_seen * size, _places(found))
-        told += f"; this test set can see differences of {seen}"
-    elif found.no_interval:
-        told += f"; there is no interval: {found.no_interval}"
-    return told + "."
+        return f"; this test set can see differences of {seen}"
+    return f"; there is no interval: {found.no_interval}" if found.no_interval else ""
 
 
 def _told(system: str, baseline: str, found: Difference, sure: bool) -> str:
@@ -86,7 +97,11 @@ def _units(found: Difference) -> tuple[float, str]:
 def _places(found: Difference) -> int:
     """As many decimals as the interval supports."""
     size, _ = _units(found)
-    half = (found.high - found.low) / 2 * size if found.low is not None and found.high else 0.0
+    half = (
+        (found.high - found.low) / 2 * size
+        if found.low is not None and found.high is not None
+        else 0.0
+    )
     if not (half > 0 and math.isfinite(half)):
         return 2
     return min(max(1 - math.floor(math.log10(half)), 0), 8)

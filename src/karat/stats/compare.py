@@ -276,6 +276,8 @@ def _event_test(
 ) -> dict[str, Any]:
     """p and the name of its test, and the bootstrap's interval where that was asked for."""
     difference, se = found["difference"], found.get("se")
+    if difference == 0 and found.get("no_interval") == SAME:
+        return {"p": 1.0, "test": "t test on influence"}
     if draws is not None and len(valid := draws[np.isfinite(draws)]) >= 0.95 * len(draws):
         tail = (1 - settings.level) / 2
         low, high = np.quantile(valid, [tail, 1 - tail])
@@ -286,6 +288,4 @@ def _event_test(
         return out | {"low": float(low), "high": float(high)}
     if se is not None:
         return {"p": number(t_p(difference / se, drawn - 1)), "test": "t test on influence"}
-    if difference == 0 and found.get("no_interval") == SAME:
-        return {"p": 1.0, "test": "t test on influence"}
     return {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from karat.model.report import Comparison, Difference, Report, SliceDifference, System
+from karat.present.comparison import lead
 from karat.present.html import svg
 from karat.present.html.figures import (
     SIGNIFICANT,
@@ -96,12 +97,13 @@ def _differences(one: Comparison) -> Safe:
 
 
 def _slices(one: Comparison) -> Safe:
-    """The first main difference in every slice, worst first."""
-    found = [(piece, piece.differences[0]) for piece in one.slices if piece.differences]
+    """The difference that leads, in every slice, worst first."""
+    leads = [(piece, lead(piece.differences)) for piece in one.slices]
+    found = [(piece, d) for piece, d in leads if d is not None and d.value is not None]
     if not found:
         return Safe("")
     name = found[0][1].name
-    found = [(piece, d) for piece, d in found if d.name == name and d.value is not None]
+    found = [(piece, d) for piece, d in found if d.name == name]
     sign = -1 if found and found[0][1].better == "lower" else 1
     found.sort(key=lambda pair: sign * (pair[1].value or 0.0))
     rows = [(_level(piece), piece.n, d) for piece, d in found[:MOST_SLICES]]
