@@ -9,8 +9,10 @@ KaratError
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from karat.model.problem import Problem, Problems
+if TYPE_CHECKING:
+    from karat.model.problem import Problem, Problems
 
 
 class KaratError(Exception):
@@ -30,6 +32,9 @@ class DataError(KaratError):
     """The inputs have errors, so nothing was scored."""
 
     def __init__(self, problems: Problems | Iterable[Problem], message: str = "") -> None:
+        # Imported here, so that code which raises a UsageError at most needs no msgspec.
+        from karat.model.problem import Problems
+
         if not isinstance(problems, Problems):
             collected = Problems()
             for problem in problems:

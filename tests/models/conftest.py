@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from models.original import FOLDERS
 
 # The light half of the tests runs without karat[models]; nothing here could even be imported then.
 HAVE = all(find_spec(name) is not None for name in ("torch", "transformers"))
@@ -18,14 +19,6 @@ if HAVE:
 
     # Small products on many threads are slower than on one, and other tests run beside.
     torch.set_num_threads(1)
-
-FOLDERS = {
-    "bert": "tiny-bert-cased",
-    "gpt2": "tiny-gpt2",
-    "mgpt": "tiny-mgpt",
-    "t5": "tiny-t5",
-    "mt5": "tiny-mt5",
-}
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from karat.models import running
-from karat.models.batches import Memory, Row, plan
+from karat.models.batches import Fetch, Memory, plan
 from karat.models.causal import Causal
 from karat.models.journal import Journal, parse_shard
 
@@ -37,15 +37,15 @@ def whole(karat: Run, words: list[str], tmp_path: Path) -> bytes:
 def test_a_stopped_run_goes_on(
     karat: Run, words: list[str], whole: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, calls = Causal.run, []
+    real, calls = Causal.begin, []
 
-    def stop(self: Causal, units: Sequence[Hashable]) -> list[Row]:
+    def stop(self: Causal, units: Sequence[Hashable]) -> Fetch:
         calls.append(len(units))
         if len(calls) == 9:
             raise KeyboardInterrupt
         return real(self, units)
 
-    monkeypatch.setattr(Causal, "run", stop)
+    monkeypatch.setattr(Causal, "begin", stop)
     out = tmp_path / "stopped.json"
     assert karat(*words, "--out", str(out))[0] == 130
     assert not out.exists()
@@ -54,7 +54,7 @@ def test_a_stopped_run_goes_on(
     assert lines
     assert all(json.loads(line)["rows"] for line in lines)
     part.write_text(part.read_text() + '{"plan": "torn')
-    monkeypatch.setattr(Causal, "run", real)
+    monkeypatch.setattr(Causal, "begin", real)
     assert karat(*words, "--out", str(out), "--resume")[0] == 0
     assert out.read_bytes() == whole
     assert not part.exists()
@@ -92,11 +92,11 @@ class Hungry:
     def cost(self, unit: Hashable) -> int:
         return 1
 
-    def run(self, units: Sequence[Hashable]) -> list[Row]:
+    def begin(self, units: Sequence[Hashable]) -> Fetch:
         self.sizes.append(len(units))
         if len(units) > 3:
             raise self.error
-        return [[float(unit)] for unit in units]  # type: ignore[arg-type]
+        return lambda: [[float(unit)] for unit in units]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -105,17 +105,17 @@ class Hungry:
 )
 def test_memory_that_runs_out_halves_the_batches(error: BaseException) -> None:
     work, memory = Hungry(error), Memory(20)
-    assert memory.run(work, work.units) == [[float(i)] for i in range(20)]
+    assert memory.begin(work, work.units)() == [[float(i)] for i in range(20)]
     assert memory.halved >= 1
     # What did not fit once is not tried again.
     again = Hungry(error)
-    memory.run(again, again.units)
+    memory.begin(again, again.units)()
     assert max(again.sizes) <= 3
 
 
 def test_other_errors_are_not_swallowed() -> None:
     with pytest.raises(RuntimeError, match="wrong shape"):
-        Memory(20).run(Hungry(RuntimeError("wrong shape")), list(range(5)))
+        Memory(20).begin(Hungry(RuntimeError("wrong shape")), list(range(5)))
 
 
 def test_plans_hold_everything_within_the_budget() -> None:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import torch
 
 Row = list[float]
+Fetch = Callable[[], list[Row]]
 Meter = Callable[[str, int, int | None], None]
 
 CPU_BUDGET, DEVICE_BUDGET = 2048, 16384
@@ -21,8 +22,9 @@ CPU_BUDGET, DEVICE_BUDGET = 2048, 16384
 class Work(Protocol):
     """Distinct inputs, what each costs in tokens, and how a batch of them is computed.
 
-    `run` returns a row of numbers for each unit. It must give a unit the same numbers, up to
-    rounding, whatever else is in the batch.
+    `begin` hands a batch to the device and returns what fetches a row of numbers for each unit: an
+    accelerator computes while the next batch is packed. It must give a unit the same numbers, up
+    to rounding, whatever else is in the batch.
     """
 
     @property
@@ -32,8 +34,8 @@ class Work(Protocol):
     def cost(self, unit: Hashable) -> int:
         """Tokens of a unit."""
 
-    def run(self, units: Sequence[Hashable]) -> list[Row]:
-        """A row of numbers for each unit."""
+    def begin(self, units: Sequence[Hashable]) -> Fetch:
+        """What fetches a row of numbers for each unit."""
 
 
 def moved(array: npt.NDArray[Any], device: torch.device) -> torch.Tensor:
@@ -77,12 +79,12 @@ class Memory:
     budget: int
     halved: int = field(default=0)
 
-    def run(self, work: Work, units: Sequence[Hashable]) -> list[Row]:
-        """The rows of the units, in as many pieces as memory asks for."""
+    def begin(self, work: Work, units: Sequence[Hashable]) -> Fetch:
+        """What fetches the rows of the units, begun in as many pieces as memory asks for."""
         if len(units) > 1 and max(map(work.cost, units)) * len(units) > self.budget:
             return self._halves(work, units)
         try:
-            return work.run(units)
+            return work.begin(units)
         except (torch.OutOfMemoryError, MemoryError):
             pass
         except RuntimeError as error:
@@ -97,6 +99,8 @@ class Memory:
         self.budget = max(1, max(map(work.cost, units)) * len(units) // 2)
         return self._halves(work, units)
 
-    def _halves(self, work: Work, units: Sequence[Hashable]) -> list[Row]:
+    def _halves(self, work: Work, units: Sequence[Hashable]) -> Fetch:
         middle = (len(units) + 1) // 2
-        return self.run(work, units[:middle]) + self.run(work, units[middle:])
+        first = self.begin(work, units[:middle])()
+        second = self.begin(work, units[middle:])
+        return lambda: first + second()

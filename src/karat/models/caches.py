@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 import torch
 
-from karat.models.batches import Row
+from karat.models.batches import Fetch, Row
 from karat.models.loading import Loaded, precision
 from karat.models.masked import padded
 from karat.models.text import Ids
@@ -48,7 +48,7 @@ class Classes:
         """Tokens of the input."""
         return len(cast("Encoded", unit).ids)
 
-    def run(self, units: Sequence[Hashable]) -> list[Row]:
+    def begin(self, units: Sequence[Hashable]) -> Fetch:
         """The probabilities of each input."""
         chosen = cast("Sequence[Encoded]", units)
         with precision(self._loaded.settings):
@@ -57,9 +57,13 @@ class Classes:
                 types = padded([one.types for one in chosen], self._loaded.device)
                 inputs["token_type_ids"] = types["input_ids"]
             logits = self._loaded.model(**inputs).logits
-            wide = logits if logits.dtype == torch.float64 else logits.float()
-            found: list[Row] = torch.softmax(wide.double(), -1).cpu().tolist()
-        return found
+            found = torch.softmax(logits.double(), -1)
+
+        def fetch() -> list[Row]:
+            rows: list[Row] = found.cpu().tolist()
+            return rows
+
+        return fetch
 
     def records(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
         """One record an input, in the order of the data."""
@@ -106,13 +110,15 @@ class Entities:
         """Tokens of the text."""
         return len(cast("Ids", unit))
 
-    def run(self, units: Sequence[Hashable]) -> list[Row]:
+    def begin(self, units: Sequence[Hashable]) -> Fetch:
         """The most likely tag of each token, as numbers."""
         chosen = cast("Sequence[Ids]", units)
         with precision(self._loaded.settings):
             tags = self._loaded.model(**padded(chosen, self._loaded.device)).logits.argmax(-1)
-            found = tags.cpu().tolist()
-        return [[float(t) for t in row[: len(ids)]] for row, ids in zip(found, chosen, strict=True)]
+        return lambda: [
+            [float(t) for t in row[: len(ids)]]
+            for row, ids in zip(tags.cpu().tolist(), chosen, strict=True)
+        ]
 
     def records(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
         """One record a text, in the order of the data."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import torch
 
-from karat.models.batches import Row, moved
+from karat.models.batches import Fetch, Row, moved
 from karat.models.examples import Example, closed
 from karat.models.head import Head, body_of, find_head
 from karat.models.loading import Loaded, precision
@@ -50,7 +50,7 @@ class Wanted(NamedTuple):
 
 
 class Causal:
-    """A causal model as work: `value` looks up what `run` gave for a sequence."""
+    """A causal model as work: `value` looks up what a batch gave for a sequence."""
 
     def __init__(
         self, loaded: Loaded, groups: Iterable[Sequence[Wanted]], *, before: bool, first: int
@@ -87,14 +87,14 @@ class Causal:
             return False  # in bf16 rounding is too coarse to tell
         tree = max(trees, key=lambda t: len(t.trunk) + max(map(len, t.branches)))
         try:
-            together = self.run([tree])[0]
+            together = self.begin([tree])()[0]
         except (TypeError, RuntimeError, ValueError, IndexError):
             return False
         sequences = [
             Wanted(tree.trunk + own, split)
             for own, split in zip(tree.branches, tree.splits, strict=True)
         ]
-        alone = self.run([_tree([one], self._first, self._before) for one in sequences])
+        alone = self.begin([_tree([one], self._first, self._before) for one in sequences])()
         bound = 1e-9 if self.loaded.settings.dtype == "fp64" else 2e-5
         return np.allclose(together, np.concatenate(alone), rtol=bound, atol=bound)
 
@@ -102,7 +102,7 @@ class Causal:
         """Tokens in the row."""
         return cast("Tree", unit).size
 
-    def run(self, units: Sequence[Hashable]) -> list[Row]:
+    def begin(self, units: Sequence[Hashable]) -> Fetch:
         """For each sequence: the summed log-probabilities before the split and behind it."""
         trees = cast("Sequence[Tree]", units)
         reads = [_Reads(tree) for tree in trees]
@@ -114,9 +114,13 @@ class Causal:
             at = moved(flat, states.device)
             rows = states.reshape(-1, states.shape[-1]).index_select(0, at)
             told = self.head.log_probs(rows, moved(targets, states.device))
-            found = told.cpu().double().numpy()
-        ends = np.cumsum([len(r.at) for r in reads])
-        return [r.sums(part) for r, part in zip(reads, np.split(found, ends[:-1]), strict=True)]
+
+        def fetch() -> list[Row]:
+            ends = np.cumsum([len(r.at) for r in reads])
+            parts = np.split(told.cpu().double().numpy(), ends[:-1])
+            return [r.sums(part) for r, part in zip(reads, parts, strict=True)]
+
+        return fetch
 
     def _inputs(self, trees: Sequence[Tree]) -> dict[str, torch.Tensor]:
         """Padded ids, positions and mask of some rows."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 
 class Candidate(NamedTuple):
@@ -19,6 +19,20 @@ class Example(NamedTuple):
 
     context: str
     candidates: tuple[Candidate, ...]
+
+
+def from_rows(rows: Iterable[Mapping[str, Any]]) -> list[Example]:
+    """The examples of rows with the columns of the data frames."""
+    return [
+        Example(
+            row["context"],
+            tuple(
+                Candidate(row[f"c{i}_id"], row[f"c{i}_sentence"], row.get(f"c{i}_word") or "")
+                for i in (1, 2, 3)
+            ),
+        )
+        for row in rows
+    ]
 
 
 def pairs(examples: Sequence[Example]) -> Iterator[tuple[str, Candidate]]:

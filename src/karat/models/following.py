@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 import torch
 
 from karat.errors import UsageError
-from karat.models.batches import Row
+from karat.models.batches import Fetch, Row
 from karat.models.examples import Example, pairs
 from karat.models.loading import Loaded, precision
 from karat.models.masked import padded
@@ -45,12 +45,13 @@ class NextSentences:
         """Tokens of the pair."""
         return len(cast("Pair", unit).ids)
 
-    def run(self, units: Sequence[Hashable]) -> list[Row]:
+    def begin(self, units: Sequence[Hashable]) -> Fetch:
         """The probability of each pair."""
         chosen = cast("Sequence[Pair]", units)
         with precision(self.loaded.settings):
             inputs = padded([pair.ids for pair in chosen], self.loaded.device)
-            return [[p] for p in self.probabilities(chosen, inputs).double().cpu().tolist()]
+            found = self.probabilities(chosen, inputs)
+        return lambda: [[p] for p in found.double().cpu().tolist()]
 
     def probabilities(self, pairs: Sequence[Pair], inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         """(n,): the probability that the second sentence follows."""

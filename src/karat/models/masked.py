@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 import numpy as np
 import torch
 
-from karat.models.batches import Row, moved
+from karat.models.batches import Fetch, Row, moved
 from karat.models.examples import Example, pairs
 from karat.models.head import body_of, find_head
 from karat.models.loading import Loaded, precision
@@ -102,13 +102,13 @@ class MaskedWords:
         """Tokens of the text."""
         return len(cast("Gap", unit).ids)
 
-    def run(self, units: Sequence[Hashable]) -> list[Row]:
+    def begin(self, units: Sequence[Hashable]) -> Fetch:
         """For each text, the log-probabilities of its targets."""
         gaps = cast("Sequence[Gap]", units)
         device = self._loaded.device
         with precision(self._loaded.settings):
             states = self._body(**padded([gap.ids for gap in gaps], device))
-            at = torch.tensor([max(gap.at, 0) for gap in gaps], device=device)
+            at = moved(np.array([max(gap.at, 0) for gap in gaps], np.int64), device)
             rows = states[torch.arange(len(gaps), device=device), at]
             return target_rows(torch.log_softmax(self._head.logits(rows), -1), gaps)
 
@@ -137,12 +137,15 @@ def padded(rows: Sequence[Ids], device: torch.device, pad: int = 0) -> dict[str,
     }
 
 
-def target_rows(log_probs: torch.Tensor, gaps: Sequence[Gap]) -> list[Row]:
-    """The log-probabilities of each gap's targets, fetched in one copy."""
+def target_rows(log_probs: torch.Tensor, gaps: Sequence[Gap]) -> Fetch:
+    """What fetches the log-probabilities of each gap's targets, in one copy."""
     owner = np.repeat(np.arange(len(gaps)), [len(gap.targets) for gap in gaps])
     targets = np.concatenate([np.array(gap.targets, np.int64) for gap in gaps])
     device = log_probs.device
     chosen = log_probs[moved(owner, device), moved(targets, device)]
-    values = chosen.double().cpu().numpy()
-    ends = np.cumsum([len(gap.targets) for gap in gaps])
-    return [part.tolist() for part in np.split(values, ends[:-1])]
+
+    def fetch() -> list[Row]:
+        ends = np.cumsum([len(gap.targets) for gap in gaps])
+        return [part.tolist() for part in np.split(chosen.double().cpu().numpy(), ends[:-1])]
+
+    return fetch

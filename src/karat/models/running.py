@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 from karat.models.batches import (
     CPU_BUDGET,
     DEVICE_BUDGET,
+    Fetch,
     Memory,
     Meter,
     Row,
@@ -46,11 +48,11 @@ def rows_of(
     mark = fingerprint(work.units, batches, identity + name)
     done = journal.done(mark) if journal else {}
     mine = [i for i in range(len(batches)) if _is_mine(i, pace.shard)]
-    for count, i in enumerate(mine):
+    for count, (i, rows) in enumerate(_flow(work, memory, batches, mine, done)):
         if i not in done:
-            done[i] = memory.run(work, [work.units[j] for j in batches[i]])
+            done[i] = rows
             if journal:
-                journal.add(mark, i, done[i])
+                journal.add(mark, i, rows)
         if pace.meter:
             pace.meter(name, count + 1, len(mine))
     notes = []
@@ -61,11 +63,32 @@ def rows_of(
         )
     if len(done) < len(batches):
         return None, notes
-    rows: list[Row] = [[] for _ in work.units]
+    found: list[Row] = [[] for _ in work.units]
     for i, batch in enumerate(batches):
         for j, row in zip(batch, done[i], strict=True):
-            rows[j] = row
-    return rows, notes
+            found[j] = row
+    return found, notes
+
+
+def _flow(
+    work: Work,
+    memory: Memory,
+    batches: list[list[int]],
+    mine: list[int],
+    done: Mapping[int, list[Row]],
+) -> Iterator[tuple[int, list[Row]]]:
+    """(batch, its rows) in order; a batch is fetched when the next one has begun."""
+    begun: tuple[int, Fetch] | None = None
+    for i in mine:
+        if i in done:
+            fetch: Fetch = partial(done.__getitem__, i)
+        else:
+            fetch = memory.begin(work, [work.units[j] for j in batches[i]])
+        if begun:
+            yield begun[0], begun[1]()
+        begun = i, fetch
+    if begun:
+        yield begun[0], begun[1]()
 
 
 def _largest(work: Work, batches: list[list[int]]) -> int:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from karat.models.batches import Row, moved
+from karat.models.batches import Fetch, Row, moved, plan
 from karat.models.examples import Example, closed
 from karat.models.head import Head, alike
 from karat.models.loading import Loaded, precision
@@ -61,7 +62,7 @@ class SpanWords:
         """Tokens of the text."""
         return len(cast("Gap", unit).ids) + 2
 
-    def run(self, units: Sequence[Hashable]) -> list[Row]:
+    def begin(self, units: Sequence[Hashable]) -> Fetch:
         """For each text: whether the sentinel came first, then its targets' log-probabilities."""
         gaps = cast("Sequence[Gap]", units)
         model = self._loaded.model
@@ -70,8 +71,10 @@ class SpanWords:
             encoded = model.get_encoder()(**inputs)[0]
             first, logits = second_step(model, encoded, inputs["attention_mask"])
             rows = target_rows(torch.log_softmax(logits, -1), gaps)
-            right = (first == self._sentinel).tolist()
-        return [[float(flag), *row] for flag, row in zip(right, rows, strict=True)]
+            right = first == self._sentinel
+        return lambda: [
+            [float(flag), *row] for flag, row in zip(right.cpu().tolist(), rows(), strict=True)
+        ]
 
     def scores(self, rows: Sequence[Row]) -> dict[str, list[float | None]]:
         """The score of each candidate."""
@@ -122,26 +125,39 @@ class SpanContinuations:
             self._head = _decoder_head(loaded)
 
     def cost(self, unit: Hashable) -> int:
-        """Tokens of the context and of all continuations, as they are padded."""
-        spans = cast("Spans", unit)
-        return len(spans.ids) + len(spans.decoded) * max(map(len, spans.decoded))
+        """Tokens of the context."""
+        return len(cast("Spans", unit).ids)
 
-    def run(self, units: Sequence[Hashable]) -> list[Row]:
-        """For each context: the summed log-probabilities of each continuation."""
+    def begin(self, units: Sequence[Hashable]) -> Fetch:
+        """For each context: the summed log-probabilities of each continuation.
+
+        Contexts and continuations differ in length for themselves, so the continuations of a batch
+        are decoded in batches of their own, as large in tokens as that of the contexts.
+        """
         spans = cast("Sequence[Spans]", units)
-        model, device = self._loaded.model, self._loaded.device
+        device = self._loaded.device
+        decoded = [(i, ids) for i, span in enumerate(spans) for ids in span.decoded]
+        parts = plan([len(ids) for _, ids in decoded], len(spans) * max(map(self.cost, spans)))
         with precision(self._loaded.settings):
             inputs = padded([span.ids for span in spans], device)
-            encoded = model.get_encoder()(**inputs)[0]
-            counts = torch.tensor([len(span.decoded) for span in spans], device=device)
-            owner = torch.repeat_interleave(torch.arange(len(spans), device=device), counts)
-            decoded = [ids for span in spans for ids in span.decoded]
-            told = self._decode(encoded[owner], inputs["attention_mask"][owner], decoded)
-        sums = iter(told)
-        return [[next(sums) for _ in span.decoded] for span in spans]
+            encoded, mask = self._loaded.model.get_encoder()(**inputs)[0], inputs["attention_mask"]
+            told = []
+            for part in parts:
+                owner = moved(np.array([decoded[j][0] for j in part], np.int64), device)
+                texts = [decoded[j][1] for j in part]
+                told.append(self._decode(encoded[owner], mask[owner], texts))
 
-    def _decode(self, encoded: Tensor, mask: Tensor, decoded: Sequence[Ids]) -> list[float]:
-        """The summed log-probability of each continuation."""
+        def fetch() -> list[Row]:
+            sums = dict(zip(chain(*parts), chain(*(one() for one in told)), strict=True))
+            in_order = iter(range(len(decoded)))
+            return [[sums[next(in_order)] for _ in span.decoded] for span in spans]
+
+        return fetch
+
+    def _decode(
+        self, encoded: Tensor, mask: Tensor, decoded: Sequence[Ids]
+    ) -> Callable[[], list[float]]:
+        """What fetches the summed log-probability of each continuation."""
         given = padded(decoded, mask.device)
         states = self._states(encoded, mask, given)
         sizes = [max(len(ids) - 2, 0) for ids in decoded]
@@ -150,8 +166,12 @@ class SpanContinuations:
         targets = np.array([t for ids in decoded for t in ids[2:]], np.int64)
         rows = states.reshape(-1, states.shape[-1])[moved(at, mask.device)]
         found = self._head.log_probs(rows, moved(targets, mask.device))
-        parts = np.split(found.double().cpu().numpy(), np.cumsum(sizes)[:-1])
-        return [math.fsum(part.tolist()) for part in parts]
+
+        def fetch() -> list[float]:
+            parts = np.split(found.double().cpu().numpy(), np.cumsum(sizes)[:-1])
+            return [math.fsum(part.tolist()) for part in parts]
+
+        return fetch
 
     def _states(self, encoded: Tensor, mask: Tensor, given: dict[str, Tensor]) -> Tensor:
         """The decoder's states, or whole logits where the head could not be told apart."""

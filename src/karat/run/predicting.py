@@ -56,7 +56,7 @@ def need_models() -> None:
 
 def read_examples(job: Job) -> dict[str, list[Example]]:
     """Section -> its examples. A DataError lists what is wrong with the files."""
-    from karat.models.examples import Candidate, Example
+    from karat.models.examples import from_rows
     from karat.tasks.stereotypes.formats import read_sheets
     from karat.tasks.stereotypes.records import check_sheet
 
@@ -72,21 +72,9 @@ def read_examples(job: Job) -> dict[str, list[Example]]:
         if sheet.section == SECTIONS[0] and "c1_word" not in columns:
             problems.add("column-missing", "there is no column c1_word", file=sheet.file)
             continue
-        blank = [""] * sheet.n
-        parts = [
-            zip(
-                columns[f"c{i}_id"],
-                columns[f"c{i}_sentence"],
-                columns.get(f"c{i}_word", blank),
-                strict=True,
-            )
-            for i in (1, 2, 3)
-        ]
-        rows = zip(columns["context"], *parts, strict=True)
-        found.setdefault(sheet.section, []).extend(
-            Example(context, tuple(Candidate(a, b, c or "") for a, b, c in three))
-            for context, *three in rows
-        )
+        names = list(columns)
+        rows = (dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True))
+        found.setdefault(sheet.section, []).extend(from_rows(rows))
     if problems.errors:
         raise DataError(problems)
     return found
