@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 STANDING_BY = """
-import sys, time
+import signal, sys, time
+# A shell hands its background jobs a SIGINT that is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from karat import api
 from karat.cli.main import main
 def score(*args, **keywords):
