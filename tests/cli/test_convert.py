@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import karat
 from karat.cli.main import main
+
+SAMPLES = Path(karat.__file__).parent / "samples"
 
 ROW = {
     "text": "Ada was in Rome.",
@@ -34,6 +37,18 @@ def test_quiet_says_nothing(gold: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert main(["convert", str(gold), "--to", "spacy", "-o", str(target), "--quiet"]) == 0
     shown = capsys.readouterr()
     assert shown.out + shown.err == ""
+
+
+def test_the_extension_of_the_output_tells_the_format(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = SAMPLES / "stereotypes" / "gold.jsonl"
+    target = tmp_path / "gold.csv"
+    assert main(["convert", str(rows), "-o", str(target)]) == 0
+    assert "rows to csv" in capsys.readouterr().err
+    assert target.read_text("utf-8").startswith("section,id,")
+    assert main(["convert", str(rows), "-o", str(tmp_path / "gold.txt")]) == 2
+    assert "say --from, --to" in capsys.readouterr().err
 
 
 def test_list_shows_the_ways(capsys: pytest.CaptureFixture[str]) -> None:

@@ -125,7 +125,8 @@ class Converter:
     """One direction of `karat convert`: a function `module:attribute` from format to format.
 
     It is called as `convert(inputs, output, options, problems)` with paths, and loaded only then;
-    options also say `from` and `to`. `recognise` tells whether an input is of the source format.
+    options also say `from` and `to`. `recognise` tells whether an input is of the source format;
+    `extension` is how an output of the target format is usually named.
     """
 
     source: str
@@ -134,6 +135,7 @@ class Converter:
     attribute: str
     help: str = ""
     recognise: Callable[[Peek], bool] | None = None
+    extension: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

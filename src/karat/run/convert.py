@@ -33,7 +33,7 @@ def convert(
     """
     paths, goal = [Path(one) for one in inputs], Path(output)
     peeks = [_peek(path) for path in paths]
-    chosen = choose(peeks, source, target, task)
+    chosen = choose(peeks, source, target, task, goal.suffix)
     function: Convert = getattr(importlib.import_module(chosen.module), chosen.attribute)
     problems = Problems()
     beside = goal.with_name(f".part-{os.getpid()}-{goal.name}")
@@ -58,9 +58,16 @@ def converters(task: str | None = None) -> list[tuple[Card, Converter]]:
 
 
 def choose(
-    peeks: Sequence[Peek], source: str | None, target: str | None, task: str | None = None
+    peeks: Sequence[Peek],
+    source: str | None,
+    target: str | None,
+    task: str | None = None,
+    extension: str = "",
 ) -> Converter:
-    """The one converter that fits the inputs and the wanted formats."""
+    """The one converter that fits the inputs and the wanted formats.
+
+    Where no target is given, the output's extension may tell it.
+    """
     known = converters(task)
     _check_names(known, source, target)
     found = [
@@ -71,6 +78,9 @@ def choose(
     if source is None or len({card.name for card, _ in found}) > 1:
         seen = [(card, one) for card, one in found if _recognises(one, peeks)]
         found = seen if seen or source is None else found
+    if target is None:
+        named = [(card, one) for card, one in found if extension and one.extension == extension]
+        found = named or found
     if len({(one.source, one.target, one.module) for _, one in found}) == 1:
         return found[0][1]
     first = peeks[0].name if peeks else "the input"

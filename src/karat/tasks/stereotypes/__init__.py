@@ -138,13 +138,18 @@ CARDS = (
         sample=("stereotypes", "gold.jsonl", "predictions.json"),
         several=("gold",),
         converters=tuple(
-            Converter(source, target, _HOME, attribute, said, recognise)
+            Converter(source, target, _HOME, attribute, said, recognise, extension)
             for source, attribute, recognise, words in (
                 ("frame", "from_rows", _is_frame, "a pickled data frame"),
                 ("rows", "from_rows", _is_rows, "rows in JSON, CSV or parquet"),
                 ("stereoset", "from_release", _is_release_file, "dev.json, words cut at BLANK,"),
             )
-            for target in ("jsonl", "csv", "parquet", "frame")
+            for target, extension in (
+                ("jsonl", ".jsonl"),
+                ("csv", ".csv"),
+                ("parquet", ".parquet"),
+                ("frame", ".pkl"),
+            )
             for said in (f"{words} as {'a pickled data frame' if target == 'frame' else target}",)
         ),
     ),
