@@ -34,7 +34,7 @@ def pickled(frame: Any, protocol: int, tmp_path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])
-@pytest.mark.parametrize("kind", ["plain", "objects", "gaps", "fortran"])
+@pytest.mark.parametrize("kind", ["plain", "objects", "gaps", "fortran", "turned"])
 def test_frames_come_back(kind: str, protocol: int, tmp_path: Path) -> None:
     frame = pd.DataFrame(ROWS)
     if kind == "objects":
@@ -43,8 +43,79 @@ def test_frames_come_back(kind: str, protocol: int, tmp_path: Path) -> None:
         frame = frame.iloc[[2, 0]]
     if kind == "fortran":
         frame = pd.DataFrame(np.asfortranarray(np.arange(12.0).reshape(3, 4)), columns=list("abcd"))
+    if kind == "turned":
+        frame = frame.astype(object).T.T
     found = read_frame("f", pickled(frame, protocol, tmp_path))
     assert found.columns == {name: frame[name].tolist() for name in frame.columns}
+
+
+@pytest.mark.parametrize("protocol", [2, 5])
+@pytest.mark.parametrize("dtype", ["str", "string[python]", "string[pyarrow]", "category"])
+def test_texts_of_every_type_come_back(dtype: str, protocol: int, tmp_path: Path) -> None:
+    texts = ["a", "b", None, "a", "ü"]
+    frame = pd.DataFrame({"id": pd.Series(texts, dtype=dtype), "n": range(5)})
+    found = read_frame("f", pickled(frame, protocol, tmp_path))
+    assert found.columns == {"id": texts, "n": [0, 1, 2, 3, 4]}
+
+
+def plain(thing: Any) -> bytes:
+    """The opcodes of plain values."""
+    return pickle.dumps(thing, protocol=2)[2:-1]
+
+
+def call(name: str, *args: bytes, state: bytes | None = None) -> bytes:
+    """The opcodes of a call, and of the state that it is given."""
+    module, _, attribute = name.rpartition(".")
+    made = b"c" + module.encode() + b"\n" + attribute.encode() + b"\n(" + b"".join(args) + b"tR"
+    return made if state is None else made + state + b"b"
+
+
+def array(shape: tuple[int, ...], values: list[str]) -> bytes:
+    """The opcodes of an array of objects, as old pandas pickled it."""
+    kind = call("numpy.dtype", *map(plain, ("O8", 0, 1)), state=plain((3, "|", *[None] * 3, -1)))
+    made = (b"cnumpy\nndarray\n", plain((0,)), plain(b"b"))
+    told = b"(" + plain(1) + plain(shape) + kind + plain(False) + plain(values) + b"t"
+    return call("numpy.core.multiarray._reconstruct", *made, state=told)
+
+
+def index(values: list[str]) -> bytes:
+    """The opcodes of an axis."""
+    data = b"}" + plain("data") + array((len(values),), values) + b"s"
+    return call("pandas.core.indexes.base._new_Index", b"cpandas\nIndex\n", data)
+
+
+def old_frame(manager: bytes, key: str) -> bytes:
+    """A frame of two columns around a manager of blocks."""
+    return b"cpandas.core.frame\nDataFrame\n)\x81}" + plain(key) + manager + b"sb."
+
+
+VALUES = ["a", "b", "c", "d", "e", "f"]
+
+
+def test_a_frame_of_pandas_1_2() -> None:
+    """The manager's state ends in a dict under the version that made the layout."""
+    axes = b"]" + index(["id", "target"]) + b"a" + index(["x", "y", "z"]) + b"a"
+    places = call("builtins.slice", *map(plain, (0, 2, 1)))
+    block = b"}" + plain("values") + array((2, 3), VALUES) + b"s" + plain("mgr_locs") + places
+    whole = b"}" + plain("axes") + axes + b"s" + plain("blocks") + b"]" + block + b"sas"
+    state = b"(" + plain([]) * 3 + b"}" + plain("0.14.1") + whole + b"st"
+    manager = b"cpandas.core.internals.managers\nBlockManager\n)\x81" + state + b"b"
+    for key in ("_mgr", "_data"):
+        found = read_frame("f", old_frame(manager, key))
+        assert found.columns == {"id": VALUES[:3], "target": VALUES[3:]}
+
+
+def test_a_frame_of_pandas_1_3() -> None:
+    """Blocks are made by a partial call."""
+    block = b"cpandas.core.internals.blocks\nnew_block\n"
+    told = b"(" + block + plain(()) + plain({"ndim": 2}) + plain(None) + b"t"
+    partial = call("functools.partial", block, state=told)
+    places = call("builtins.slice", *map(plain, (0, 2, 1)))
+    blocks = b"(" + partial + b"(" + array((2, 3), VALUES) + places + b"tRt"
+    axes = b"]" + index(["id", "target"]) + b"a" + index(["x", "y", "z"]) + b"a"
+    manager = call("pandas.core.internals.managers.BlockManager", blocks, axes)
+    found = read_frame("f", old_frame(manager, "_mgr"))
+    assert found.columns == {"id": VALUES[:3], "target": VALUES[3:]}
 
 
 def test_real_frames_are_what_pandas_reads(reference: Path) -> None:
@@ -97,6 +168,8 @@ def exploits(mark: Path) -> dict[str, bytes]:
         "extension": b"\x80\x02\x82\x01.",
         "instance": b"(X" + len(touch).to_bytes(4, "little") + touch.encode() + b"ios\nsystem\n.",
         "object": b"(cos\nsystem\nX" + len(touch).to_bytes(4, "little") + touch.encode() + b"o.",
+        "a partial call": call("functools.partial", b"cos\nsystem\n", plain(touch)) + b")R.",
+        "an allowed partial": call("functools.partial", plain(touch)) + b"(cos\nsystem\ntR.",
         "setstate on a class": b"cpandas\nDataFrame\n}X\x08\x00\x00\x00__init__Nsb.",
     }
 
@@ -137,6 +210,30 @@ def test_a_cut_pickle_is_a_problem(size: int, tmp_path: Path) -> None:
     whole = pickled(pd.DataFrame(ROWS).astype(object), 5, tmp_path)
     with pytest.raises(DataError):
         read_frame("cut.pkl", whole[:size])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can be asked for a limit")
+def test_a_few_bytes_do_not_take_gigabytes() -> None:
+    """The number of a place in the memo makes room for all the places before it."""
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with pytest.raises(DataError) as caught:
+        read_frame("bomb.pkl", b"\x80\x04]r\xff\xff\xff\x3f.")
+    assert {p.code for p in caught.value.problems} == {"pickle-broken"}
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "step"), [(-(2**60), 0, 1), (0, 2**60, 1), (2**60, 0, -1)]
+)
+def test_absurdly_many_columns_are_a_problem(start: int, stop: int, step: int) -> None:
+    told = plain({"start": start, "stop": stop, "step": step})
+    axis = call("pandas.core.indexes.base._new_Index", b"cpandas\nRangeIndex\n", told)
+    manager = call("pandas.core.internals.managers.BlockManager", plain(()), b"]" + axis + b"a")
+    with pytest.raises(DataError) as caught:
+        read_frame("bomb.pkl", old_frame(manager, "_mgr"))
+    assert {p.code for p in caught.value.problems} == {"pickle-content"}
 
 
 def test_odd_contents_are_problems(tmp_path: Path) -> None:

@@ -1,110 +1,37 @@
-"""Pandas pickles as columns, without pandas and without running anything that a pickle asks for.
-
-A pickle is a small program: whoever wrote it says which functions are called with what. Here no
-function is called. The few names that a data frame needs are on a list, and each stands for an
-inert `Piece` that only remembers what it was given; anything else is refused by name. The columns
-are then read off the tree of pieces.
-"""
+"""Pandas pickles as columns, without pandas: read off the tree of pieces that a pickle builds."""
 
 from __future__ import annotations
 
-import io
 import pickle
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
-from typing import Any, ClassVar, Never
+from typing import Any
 
 import numpy as np
 
 from karat.errors import DataError
 from karat.model.problem import Problem
+from karat.read.bounded import bounded
 from karat.read.collector import without_collector
+from karat.read.pickles import Piece, Refused, load
 
 HELP = (
     "if you trust the file, convert it where pandas is installed: "
     "pandas.read_pickle(FILE).to_json('data.jsonl', orient='records', lines=True)"
 )
-_FROM_NUMPY = ("numpy.core.multiarray", "numpy._core.multiarray")
-_NUMERIC = ("numpy.core.numeric", "numpy._core.numeric")
-_INDEX = ("Index", "Int64Index", "UInt64Index", "Float64Index", "RangeIndex", "NumericIndex")
+_ROOM, _GROWTH = 1 << 28, 128
+"""Bytes of memory for any pickle, and for each byte of it: a byte can make a dict of 64."""
 
-ALLOWED: Mapping[tuple[str, str], str] = {
-    **{(m, "DataFrame"): "frame" for m in ("pandas", "pandas.core.frame")},
-    ("pandas.core.internals.managers", "BlockManager"): "manager",
-    ("pandas._libs.internals", "_unpickle_block"): "block",
-    ("pandas._libs.internals", "BlockPlacement"): "placement",
-    ("pandas.core.indexes.base", "_new_Index"): "index",
-    **{
-        (m, name): "kind of index"
-        for m in ("pandas", *(f"pandas.core.indexes.{x}" for x in ("base", "range", "numeric")))
-        for name in _INDEX
-    },
-    **{(m, "_reconstruct"): "array" for m in _FROM_NUMPY},
-    **{(m, "_frombuffer"): "buffer" for m in _NUMERIC},
-    ("numpy", "ndarray"): "ndarray",
-    ("numpy", "dtype"): "dtype",
-    **{(m, "slice"): "slice" for m in ("builtins", "__builtin__")},
-    **{(m, "bytearray"): "bytes" for m in ("builtins", "__builtin__")},
-    ("_codecs", "encode"): "bytes",
-    ("pandas.arrays", "ArrowStringArray"): "texts",
-    ("pandas.core.arrays.string_arrow", "ArrowStringArray"): "texts",
-    ("pandas", "StringDtype"): "kind of text",
-    ("pandas.core.arrays.string_", "StringDtype"): "kind of text",
-    ("pyarrow.lib", "_restore_array"): "arrow",
-    ("pyarrow.lib", "chunked_array"): "chunks",
-    ("pyarrow.lib", "type_for_alias"): "arrow type",
-    ("pyarrow.lib", "py_buffer"): "arrow buffer",
-}
-"""What a data frame's pickle may name, and the piece that stands for it."""
-
+_MOST_COLUMNS = 1 << 20
 _NUMBERS = re.compile(r"[biuf](?:1|2|4|8)")
 _OFFSETS = {"string": np.int32, "large_string": np.int64, "utf8": np.int32, "large_utf8": np.int64}
 
 
-class Piece:
-    """What a name of the list was called with, and what state it was given. It does nothing."""
-
-    __slots__ = ("args", "state")
-    what: ClassVar[str] = ""
-
-    def __init__(self, *args: Any) -> None:
-        self.args = args
-        self.state: Any = None
-
-    def __setstate__(self, state: Any) -> None:
-        self.state = state
-
-
-_PIECES = {
-    what: type(f"Piece_{what.replace(' ', '_')}", (Piece,), {"__slots__": (), "what": what})
-    for what in sorted(set(ALLOWED.values()))
-}
-
-
-class Refused(Exception):
-    """The pickle asks for something that is not on the list."""
-
-
 class Odd(Exception):
     """The pickle holds no data frame that can be read here."""
-
-
-class _Unpickler(pickle.Unpickler):
-    """Builds the tree of pieces; every name goes through the list."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        """The piece that stands for a name."""
-        what = ALLOWED.get((module, name))
-        if what is None:
-            raise Refused(f"{module}.{name}")
-        return _PIECES[what]
-
-    def persistent_load(self, pid: Any) -> Never:
-        """Nothing: a pickle of a data frame refers to nothing outside itself."""
-        raise Refused("a persistent id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +55,10 @@ class Frame:
 def read_frame(name: str, data: bytes) -> Frame:
     """The data frame that a pickle holds. A DataError says what is not welcome in it."""
     try:
-        with without_collector():
-            tree = _Unpickler(io.BytesIO(data)).load()
-            return Frame(_columns(tree))
+        with without_collector(), bounded(_ROOM + _GROWTH * len(data)):
+            return Frame(_columns(load(data)))
     except Refused as refused:
-        message = (
-            f"this pickle asks to load {refused}, which no data frame needs; nothing of it was run"
-        )
+        message = f"this pickle asks to load {refused}, which is not read; nothing of it was run"
         raise _stopped("pickle-refused", message, name) from None
     except Odd as odd:
         raise _stopped("pickle-content", str(odd), name) from None
@@ -159,31 +83,40 @@ def _piece(thing: Any, *what: str) -> Piece:
 
 def _columns(tree: Any) -> dict[str, list[Any]]:
     """The columns of a frame, in their order."""
-    frame = _piece(tree, "frame")
-    if not isinstance(frame.state, dict):
-        raise Odd("the data frame was written by a pandas before 1.3")
-    manager = _piece(frame.state.get("_mgr", frame.state.get("_data")), "manager")
-    if len(manager.args) != 2:
-        raise Odd("the data frame was written by a pandas before 1.3")
-    blocks, axes = manager.args
-    names = _index(axes[0])
+    state = _piece(tree, "frame").state
+    manager = _piece(state.get("_mgr", state.get("_data")), "manager")
+    axes, blocks = _blocks(manager)
+    names = list(map(str, _index(axes[0])))
     found: dict[int, list[Any]] = {}
-    for one in blocks:
-        values, placement, _ = _piece(one, "block").args
+    for values, placement in blocks:
         places = _places(placement, len(names))
         found |= dict(zip(places, _lists(values, len(places)), strict=True))
     if sorted(found) != list(range(len(names))) or len({len(c) for c in found.values()}) > 1:
         raise Odd("the columns of the data frame do not fit together")
-    return {str(name): found[i] for i, name in enumerate(names)}
+    if len(set(names)) < len(names):
+        raise Odd("two columns of the data frame have the same name")
+    return {name: found[i] for i, name in enumerate(names)}
+
+
+def _blocks(manager: Piece) -> tuple[Sequence[Any], list[tuple[Any, Any]]]:
+    """The axes, and the values of each block with the places of its columns."""
+    if manager.args:
+        blocks, axes = manager.args
+        return axes, [_piece(block, "block").args[:2] for block in blocks]
+    # Before 1.3 pandas kept four things in the state; the last one is the whole by itself.
+    whole = manager.state[3]["0.14.1"]
+    return whole["axes"], [(block["values"], block["mgr_locs"]) for block in whole["blocks"]]
 
 
 def _index(thing: Any) -> list[Any]:
     """The labels of an axis."""
-    piece = _piece(thing, "index")
-    told = piece.args[1]
+    told = _piece(thing, "index").args[1]
     if "data" in told:
         return _lists(told["data"], 1)[0]
-    return list(range(told["start"], min(told["stop"], 1 << 20), told["step"]))
+    labels = range(told["start"], told["stop"], told["step"])
+    if len(labels) > _MOST_COLUMNS:
+        raise Odd(f"the data frame has {len(labels):,} columns")
+    return list(labels)
 
 
 def _places(thing: Any, most: int) -> list[int]:
@@ -198,18 +131,18 @@ def _places(thing: Any, most: int) -> list[int]:
 
 def _lists(thing: Any, columns: int) -> list[list[Any]]:
     """The values of a block, a list a column."""
-    piece = _piece(thing, "array", "buffer", "texts")
-    if piece.what == "texts":
-        return [_texts(piece.state["_pa_array"])]
+    piece = _piece(thing, *_VALUES)
+    if piece.what in _ONE_COLUMN:
+        return [_ONE_COLUMN[piece.what](piece)]
     if piece.what == "array":
         _, shape, dtype, fortran, content = piece.state
     else:
         content, dtype, shape, order = piece.args
         fortran = order == "F"
     if isinstance(content, list):
-        if prod(shape) != len(content):
-            raise Odd("an array of the data frame is cut off")
         size = shape[-1]
+        if prod(shape) != len(content) or columns * size != len(content):
+            raise Odd("an array of the data frame is cut off")
         return [content[i * size : (i + 1) * size] for i in range(columns)]
     flat = np.frombuffer(_bytes(content), dtype=_number_type(dtype))
     matrix = flat.reshape(shape, order="F" if fortran else "C")
@@ -236,20 +169,48 @@ def _bytes(thing: Any) -> bytes:
     return _bytes(content[0]) if content else b""
 
 
-def _texts(thing: Any) -> list[Any]:
+def _part(piece: Piece, place: int, name: str) -> Any:
+    """A part of the state of an array that wraps another: by its place, in old pandas by name."""
+    return piece.state[name] if isinstance(piece.state, dict) else piece.state[place]
+
+
+def _backed(piece: Piece) -> list[Any]:
+    """The column of a wrapped array: texts, or categories."""
+    return _ONE_COLUMN[piece.args[0].what](piece)
+
+
+def _strings(piece: Piece) -> list[Any]:
+    """The texts of a string array, None where missing."""
+    texts = _lists(_part(piece, 1, "_ndarray"), 1)[0]
+    return [text if isinstance(text, str) else None for text in texts]
+
+
+def _categories(piece: Piece) -> list[Any]:
+    """The category of each row, None where it has none."""
+    names = _index(_piece(_part(piece, 0, "_dtype"), "categories").state["categories"])
+    codes = _lists(_part(piece, 1, "_codes"), 1)[0]
+    return [names[code] if code >= 0 else None for code in codes]
+
+
+def _texts(piece: Piece) -> list[Any]:
+    """The texts of an array that Arrow holds."""
+    return _arrow(piece.state.get("_pa_array", piece.state.get("_data")))
+
+
+def _arrow(thing: Any) -> list[Any]:
     """The texts of an Arrow array, None where missing."""
     piece = _piece(thing, "arrow", "chunks")
     if piece.what == "chunks":
-        return [text for chunk in piece.args[0] for text in _texts(chunk)]
+        return [text for chunk in piece.args[0] for text in _arrow(chunk)]
     kind, length, _, offset, buffers = _restored(piece.args)
     name = _piece(kind, "arrow type").args[0]
     if name not in _OFFSETS:
         raise Odd(f"the data frame has a column of Arrow type {name!r}; text can be read")
     valid, starts, content = (None if b is None else _bytes(b) for b in buffers)
-    edges = np.frombuffer(starts or b"", _OFFSETS[name])[offset : offset + length + 1].tolist()
-    if len(edges) != length + 1 and length:
+    edges = np.frombuffer(starts or b"", _OFFSETS[name])[offset : offset + length + 1]
+    if length and (len(edges) != length + 1 or (np.diff(edges) < 0).any()):
         raise Odd("a column of text is cut off")
-    texts: list[Any] = [(content or b"")[a:b].decode() for a, b in pairwise(edges)]
+    texts: list[Any] = [(content or b"")[a:b].decode() for a, b in pairwise(edges.tolist())]
     if valid is not None:
         bits = np.unpackbits(np.frombuffer(valid, np.uint8), bitorder="little")
         present = bits[offset : offset + length]
@@ -262,3 +223,12 @@ def _restored(args: Sequence[Any]) -> tuple[Any, int, int, int, Sequence[Any]]:
     told = args[0] if len(args) == 1 else args
     kind, length, nulls, offset, buffers = told[:5]
     return kind, length, nulls, offset, buffers
+
+
+_ONE_COLUMN: Mapping[str, Callable[[Piece], list[Any]]] = {
+    "backed": _backed,
+    "strings": _strings,
+    "categorical": _categories,
+    "texts": _texts,
+}
+_VALUES = ("array", "buffer", *_ONE_COLUMN)
