@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from karat import score
+from karat.read.frames import read_frame
 from karat.tasks.stereotypes.results import nested
 
 FILES = (
@@ -49,6 +50,37 @@ def test_the_data_decide_where_the_name_says_nothing(reference: Path, tmp_path: 
     copy.write_bytes((reference / "intersentence" / "df_intersentence_de.pkl").read_bytes())
     report = score(copy, reference / "predictions" / f"{name}.json", confidence=None)
     assert nested(report)["intersentence"] == expected["intersentence"]
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("df_intersentence_de.pkl", "target_original"),
+        ("df_intersentence_en.pkl", "target"),
+        ("df_intersentence_en_v2.pkl", "target"),
+        ("mine_en.pkl", "target_original"),
+    ],
+)
+def test_the_name_decides_where_the_original_looks(
+    reference: Path, tmp_path: Path, name: str, column: str
+) -> None:
+    """Characters 17 and 18 of the name; German targets are inflected, so terms are many more."""
+    copy = tmp_path / name
+    source = reference / "intersentence" / "df_intersentence_de.pkl"
+    copy.write_bytes(source.read_bytes())
+    scores = reference / "predictions" / f"{FILES[1]}.json"
+    report = score(copy, scores, skip_intrasentence=True)
+    terms = set(read_frame("de", source.read_bytes()).columns[column])
+    assert report["multi_class_ss"].n == len(terms)
+
+
+def test_a_row_without_an_english_term_keeps_its_own(make: Any) -> None:
+    gold, predictions = make([("race", "eins", 2.0, 1.0, 0.0), ("race", "zwei", 0.0, 1.0, 0.0)])
+    rows = [json.loads(line) for line in gold.read_text("utf-8").splitlines()]
+    rows[0]["target_original"] = "one"
+    gold.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    table = next(t for t in score(gold, predictions).tables if t.name == "targets")
+    assert {row[0] for row in table.rows} == {"one", "zwei"}
 
 
 def test_scores_of_another_language_are_told(reference: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from karat import DataError, score
+from karat import DataError, check, score
 
 EXAMPLES = [
     ("race", "a", 3.0, 2.0, 1.0),  # pro, both related
@@ -122,18 +122,93 @@ def test_a_missing_score_is_named(make: Any) -> None:
 
 def test_a_repeated_score_is_placed(make: Any) -> None:
     found = broken(make, lambda rows: rows.append({"id": "k0S", "score": 9.0}))
-    assert found == [("prediction-duplicate", 52)]
+    assert found == [("prediction-duplicate", 51)]
 
 
 def test_a_score_that_is_no_number(make: Any) -> None:
     found = broken(make, lambda rows: rows[1].update(score="high"))
-    assert ("score-type", 8) in found
+    assert ("score-type", 7) in found
 
 
 def test_a_score_that_is_not_finite(make: Any) -> None:
-    assert "score-not-finite" in {
-        code for code, _ in broken(make, lambda r: r[1].update(score=math.nan))
-    }
+    for bad in (math.nan, math.inf, -math.inf):
+        found = broken(make, lambda rows, bad=bad: rows[1].update(score=bad))
+        assert found == [("score-not-finite", 7)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ('"score": 3.0', '"score": 1e999', "score-not-finite"),
+        ('"score": 3.0', '"score": 9, "score": 3.0', "duplicate-key"),
+        ('"score": 3.0', '"scores": 3.0', "field-missing"),
+        ('"id": "k0S"', '"id": 7', "prediction-id"),
+        ('"score": 3.0', '"score": 3.0,,', "json-syntax"),
+    ],
+)
+def test_the_line_of_a_defect(make: Any, old: str, new: str, code: str) -> None:
+    """The row starts on line 3; what is no JSON is named by the line it is on."""
+    gold, predictions = make(EXAMPLES)
+    predictions.write_text(predictions.read_text("utf-8").replace(old, new, 1), "utf-8")
+    with pytest.raises(DataError) as caught:
+        score(gold, predictions)
+    line = 5 if code == "json-syntax" else 3
+    assert (code, line) in {(p.code, p.line) for p in caught.value.problems}
+
+
+def test_an_id_that_is_in_both_sections(make: Any) -> None:
+    gold, predictions = make(EXAMPLES)
+    found = json.loads(predictions.read_text("utf-8"))
+    found["intersentence"] = [{"id": "k0S", "score": 9.0}]
+    predictions.write_text(json.dumps(found), "utf-8")
+    with pytest.raises(DataError) as caught:
+        score(gold, predictions)
+    keys = [p.key for p in caught.value.problems if p.code == "prediction-duplicate"]
+    assert keys == ["intersentence[0]"]
+
+
+def test_scores_as_a_list_as_lines_and_as_tables(make: Any, tmp_path: Path) -> None:
+    gold, predictions = make(EXAMPLES)
+    rows = json.loads(predictions.read_text("utf-8"))["intrasentence"]
+    expected = {s.name: s.value for s in score(gold, predictions)}
+    cells = [(str(row["id"]), str(row["score"])) for row in rows]
+    for name, text in {
+        "list.json": json.dumps(rows),
+        "lines.jsonl": "\n\n".join(map(json.dumps, rows)),
+        "cells.csv": "\ufeffid,score\r\n" + "".join(f"{a},{b}\r\n" for a, b in cells),
+        "cells.tsv": "score\tid\n" + "".join(f"{b}\t{a}\n" for a, b in cells),
+    }.items():
+        path = tmp_path / name
+        path.write_text(text, "utf-8", newline="")
+        assert {s.name: s.value for s in score(gold, path)} == expected
+
+
+def test_cells_have_their_lines(make: Any, tmp_path: Path) -> None:
+    gold, _ = make(EXAMPLES)
+    path = tmp_path / "model.csv"
+    path.write_text("id,score\nk0S,1\nk0A,high\nk0U,\nk1S,nan\nk1A,1,2\n", "utf-8")
+    with pytest.raises(DataError) as caught:
+        score(gold, path)
+    found = [(p.code, p.line) for p in caught.value.problems if p.code != "prediction-missing"]
+    assert found == [
+        ("row-width", 6),
+        ("score-type", 3),
+        ("score-type", 4),
+        ("score-not-finite", 5),
+    ]
+
+
+def test_scores_alone_can_be_checked(make: Any) -> None:
+    _, predictions = make(EXAMPLES)
+    assert check(predictions).ok
+    predictions.write_text('{"intrasentence": [{"id": "k", "score": null}]}', "utf-8")
+    assert [p.code for p in check(predictions).problems] == ["score-type"]
+
+
+def test_data_under_the_wrong_option_are_told(make: Any) -> None:
+    gold, predictions = make(EXAMPLES, section="intersentence")
+    report = score(predictions, task="stereotypes", intersentence_df_file=str(gold))
+    assert [p.code for p in report.problems] == ["section-name"]
 
 
 def test_skipped_examples_are_said(make: Any) -> None:

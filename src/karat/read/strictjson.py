@@ -75,8 +75,8 @@ class StrictReader:
         for number in self._huge:
             place.add("number-overflow", f"{number[:40]} is too large for a number of 64 bits")
         if self._repeats:
-            _report_repeats(value, "", place)
-        _report_half_pairs(value, "", place)
+            report_repeats(value, "", place)
+        report_half_pairs(value, "", place)
         return not (self._literals or self._huge or self._repeats)
 
     def _pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -124,7 +124,8 @@ def _hint(text: str, at: int) -> str:
     return f" ({name[0]}: looks like Python repr; use json.dumps)" if name else ""
 
 
-def _report_repeats(value: Any, where: str, place: Place) -> None:
+def report_repeats(value: Any, where: str, place: Place) -> None:
+    """Report the keys that were repeated in any object of a value."""
     if isinstance(value, dict):
         for key, times in getattr(value, "times", {}).items():
             if times > 1:
@@ -136,13 +137,14 @@ def _report_repeats(value: Any, where: str, place: Place) -> None:
                     printable(path(where, key)),
                 )
         for key, item in value.items():
-            _report_repeats(item, path(where, key), place)
+            report_repeats(item, path(where, key), place)
     elif isinstance(value, list):
         for i, item in enumerate(value):
-            _report_repeats(item, path(where, i), place)
+            report_repeats(item, path(where, i), place)
 
 
-def _report_half_pairs(value: Any, where: str, place: Place) -> None:
+def report_half_pairs(value: Any, where: str, place: Place) -> None:
+    """Warn of the texts of a value that hold half of a surrogate pair."""
     if isinstance(value, str):
         half = HALF_PAIR.search(value)
         if half:
@@ -152,7 +154,7 @@ def _report_half_pairs(value: Any, where: str, place: Place) -> None:
             place.add("lone-surrogate", text, printable(where), severity="warning")
     elif isinstance(value, dict):
         for key, item in value.items():
-            _report_half_pairs(item, path(where, key), place)
+            report_half_pairs(item, path(where, key), place)
     elif isinstance(value, list):
         for i, item in enumerate(value):
-            _report_half_pairs(item, path(where, i), place)
+            report_half_pairs(item, path(where, i), place)

@@ -57,11 +57,10 @@ OPTIONS = (
 
 def _recognise(gold: Peek, predictions: Peek | None) -> str | None:
     """What makes it StereoSet data, or pairs in CrowS-Pairs' style."""
-    if predictions is not None and not _is_scores(predictions):
+    if predictions is not None and not is_scores(predictions):
         return None
     if gold.shape == "pickle":
-        known = predictions is not None or b"stereotype" in gold.head
-        return "a pickled data frame of candidates" if known else None
+        return "a pickled data frame of candidates"
     if gold.shape == "binary":
         known = predictions is not None or b"gold_label" in gold.head
         known = known and gold.head[:4] == b"PAR1"
@@ -73,7 +72,7 @@ def _recognise(gold: Peek, predictions: Peek | None) -> str | None:
         return "candidates c1 to c3 with gold labels"
     if gold.shape == "object" and _is_release(gold):
         return "StereoSet's own release"
-    if predictions is None and gold.shape == "object" and _is_scores(gold) and keys:
+    if predictions is None and gold.shape == "object" and is_scores(gold) and keys:
         return "scores of candidates"
     return None
 
@@ -100,7 +99,7 @@ def _is_release(gold: Peek) -> bool:
     return b'"bias_type"' in start and any(f'"{s}"'.encode() in start for s in SECTIONS)
 
 
-def _is_scores(peek: Peek) -> bool:
+def is_scores(peek: Peek) -> bool:
     """Whether a file may hold scores of candidates."""
     if peek.shape == "object":
         return bool(peek.keys & set(SECTIONS))

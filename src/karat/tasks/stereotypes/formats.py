@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,21 +12,20 @@ from typing import Any
 
 import msgspec
 
-from karat.errors import DataError, MissingExtra
+from karat.errors import DataError
 from karat.model.problem import Problems
 from karat.model.task import Request, Source
 from karat.read.frames import read_frame
-from karat.read.place import Place
 from karat.read.records import read_records
 from karat.tasks.stereotypes import SECTIONS
-from karat.tasks.stereotypes.records import CANDIDATES, OPTIONAL, REQUIRED, Sheet, diagnose
+from karat.tasks.stereotypes.records import LABEL_LISTS, OPTIONAL, REQUIRED, Sheet, diagnose
 from karat.tasks.stereotypes.release import read_release
+from karat.tasks.stereotypes.tables import broken, read_parquet, read_table
 
 PAIRS = "pairs"
 """The section of sentence pairs in CrowS-Pairs' style."""
 
 _NAMED = re.compile(r"(intra|inter)sentence")
-_LABELS = frozenset(f"c{i}_labels" for i in CANDIDATES)
 
 
 def read_sheets(request: Request, wanted: Iterable[str], problems: Problems) -> list[Sheet]:
@@ -54,9 +51,9 @@ def columns_of(source: Source, problems: Problems) -> dict[str, list[Any]] | Non
     if shape == "pickle":
         return read_frame(source.name, source.data()).columns
     if shape == "table":
-        return _table(source, problems)[0]
+        return read_table(source, problems)[0]
     if shape == "binary":
-        return _parquet(source)
+        return read_parquet(source)
     rows = source.rows if source.rows is not None else _plain_rows(source)
     return gathered(rows)
 
@@ -77,9 +74,9 @@ def _sheets(
     if peek.shape == "pickle":
         columns = read_frame(source.name, source.data()).columns
     elif peek.shape == "table":
-        columns, lines = _table(source, problems)
+        columns, lines = read_table(source, problems)
     elif peek.shape == "binary":
-        columns = _parquet(source)
+        columns = read_parquet(source)
     elif {"sent_more", "sent_less"} <= peek.keys:
         columns = columns_of(source, problems) or {}
     else:
@@ -107,18 +104,26 @@ def _named(sheet: Sheet, section: str) -> Sheet:
 
 def _by_section(sheet: Sheet, request: Request, problems: Problems) -> list[Sheet]:
     """The sheet under its section, cut in two where a column says so."""
+    by_rows = SECTIONS[0] if _has_blank(sheet) else SECTIONS[1]
     for section in SECTIONS:
         if request.options.get(f"{section}_df_file") == sheet.file:
+            if section != by_rows:
+                _warn_of_section(sheet, f"--{section}-df-file", section, by_rows, problems)
             return [_named(sheet, section)]
     told = sheet.columns.get("section")
     if told and set(told) <= set(SECTIONS):
         return [_part(sheet, section, told) for section in SECTIONS if section in told]
     name = _NAMED.search(sheet.file.replace("\\", "/").rsplit("/", 1)[-1])
-    by_words = "intra" if _has_blank(sheet) else "inter"
-    if name and name[1] != by_words:
-        text = f"the name says {name[1]}sentence but the rows look like {by_words}sentence"
-        problems.add("section-name", text, file=sheet.file, severity="warning")
-    return [_named(sheet, (name[1] if name else by_words) + "sentence")]
+    section = f"{name[1]}sentence" if name else by_rows
+    if section != by_rows:
+        _warn_of_section(sheet, "the name", section, by_rows, problems)
+    return [_named(sheet, section)]
+
+
+def _warn_of_section(sheet: Sheet, who: str, said: str, seen: str, problems: Problems) -> None:
+    """Warn of rows that are not of the test that somebody says."""
+    text = f"{who} says {said} but the rows look like {seen}"
+    problems.add("section-name", text, file=sheet.file, severity="warning")
 
 
 def _has_blank(sheet: Sheet) -> bool:
@@ -135,8 +140,8 @@ def _part(sheet: Sheet, section: str, told: Sequence[Any]) -> Sheet:
 
 def _rows(source: Source, wanted: Sequence[str], problems: Problems) -> dict[str, list[Any]]:
     """The columns of JSON rows; what is wrong with single rows is reported."""
-    heavy = [name for name in wanted if name in _LABELS]
-    plain = [name for name in (*OPTIONAL, "section", *wanted) if name not in _LABELS]
+    heavy = [name for name in wanted if name in LABEL_LISTS]
+    plain = [name for name in (*OPTIONAL, "section", *wanted) if name not in LABEL_LISTS]
     names = list(dict.fromkeys((*REQUIRED, *plain, *heavy)))
     schema = _schema(names)
     rows: list[Any] | None = None
@@ -218,66 +223,5 @@ def _plain_rows(source: Source) -> list[Any]:
         else:
             rows = [json.loads(line) for line in data.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
-        raise _broken(source, "json-syntax", f"not valid JSON: {error}") from None
+        raise broken(source, "json-syntax", f"not valid JSON: {error}") from None
     return [row for row in rows if isinstance(row, dict)]
-
-
-def _table(source: Source, problems: Problems) -> tuple[dict[str, list[Any]], list[int]]:
-    """The columns of a CSV or TSV file, and the line on which each row ends."""
-    try:
-        text = source.data().decode("utf-8")
-    except UnicodeDecodeError:
-        raise _broken(source, "encoding", "not UTF-8; re-save the file as UTF-8") from None
-    tab = "\t" if "\t" in text.split("\n", 1)[0] else ","
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=tab)
-    names = [name.strip() for name in next(reader, [])]
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    try:
-        for cells in reader:
-            if not cells:
-                continue
-            if len(cells) != len(names):
-                message = f"{len(cells)} cells under {len(names)} column names"
-                Place(problems, source.name, reader.line_num, len(rows)).add("row-width", message)
-            rows.append((cells + [""] * len(names))[: len(names)])
-            lines.append(reader.line_num)
-    except csv.Error as error:
-        raise _broken(source, "csv-syntax", f"line {reader.line_num}: {error}") from None
-    found: dict[str, list[Any]] = {}
-    for i, name in enumerate(names):
-        column: list[Any] = [row[i] for row in rows]
-        if name in _LABELS:
-            column = [_json(cell) for cell in column]
-        elif name in OPTIONAL:
-            column = [cell or None for cell in column]
-        found[name] = column
-    return found, lines
-
-
-def _json(cell: str) -> Any:
-    """The value that a cell holds as JSON, None where it holds none."""
-    try:
-        return json.loads(cell)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _parquet(source: Source) -> dict[str, list[Any]]:
-    """The columns of a parquet table."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtra("reading parquet", "arrow") from None
-    try:
-        table = pq.read_table(io.BytesIO(source.data()))
-    except (pa.ArrowException, OSError) as error:
-        raise _broken(source, "parquet-broken", f"not a readable parquet table: {error}") from None
-    return {name: table.column(name).to_pylist() for name in table.column_names}
-
-
-def _broken(source: Source, code: str, message: str) -> DataError:
-    problems = Problems()
-    problems.add(code, message, file=source.name)
-    return DataError(problems)

@@ -15,7 +15,7 @@ from karat.model.pairs import Facet, FloatArray, Pairs
 from karat.model.problem import Problems
 from karat.model.task import Card, Request
 from karat.read.fields import Column, crossed, factors
-from karat.tasks.stereotypes import SECTIONS, language
+from karat.tasks.stereotypes import SECTIONS, is_scores, language
 from karat.tasks.stereotypes.examples import (
     Examples,
     Preferences,
@@ -32,9 +32,17 @@ from karat.tasks.stereotypes.sentences import check_pairs, computed
 SHOWN = 3
 """How many ids a summary names."""
 
+_LANGUAGE = slice(17, 19)
+"""Where the original reads the language in a name: after `df_intrasentence_`."""
+
 
 def read(card: Card, request: Request, problems: Problems) -> StereoPairs | None:
     """The pairs of a request, None where there is nothing sound to pair."""
+    if request.purpose == "check" and not request.predictions:
+        alone = [source for source in request.gold if is_scores(source.peek())]
+        if alone:
+            read_scores(alone[0], problems)
+            return None
     asked = [name for by in request.by for name in factors(by)]
     asked += [name for name in (request.cluster, request.weights) if name]
     sheets = _wanted(read_sheets(request, _decoded(card, asked), problems), request, problems)
@@ -50,8 +58,8 @@ def read(card: Card, request: Request, problems: Problems) -> StereoPairs | None
         check_sheet(s, problems) if s.section != PAIRS else check_pairs(s, problems) for s in sheets
     ]
     sound = all(checked)
+    _warn_of_language(sheets, scores, problems)
     if scores is not None:
-        _warn_of_language(sheets, scores, problems)
         sheets = _with_scores(sheets, scores, request, problems)
     if not sound or scores is None or not sheets or problems.errors:
         return None
@@ -207,9 +215,9 @@ def _report_extra(sheets: Sequence[Sheet], scores: Scores, used: int, problems: 
     problems.add("prediction-extra", text, file=scores.file, help=hint, severity="warning")
 
 
-def _warn_of_language(sheets: Sequence[Sheet], scores: Scores, problems: Problems) -> None:
+def _warn_of_language(sheets: Sequence[Sheet], scores: Scores | None, problems: Problems) -> None:
     """Warn where names and texts do not agree on one language."""
-    told = language.of_name(scores.file)
+    told = language.of_name(scores.file) if scores else None
     seen: dict[str, str] = {}
     for sheet in sheets:
         if sheet.section == PAIRS or "c1_sentence" not in sheet.columns:
@@ -222,7 +230,7 @@ def _warn_of_language(sheets: Sequence[Sheet], scores: Scores, problems: Problem
         data = spoken or named
         if data:
             seen[sheet.file] = data
-        if told and data and told != data:
+        if scores and told and data and told != data:
             text = f"the name says {told} but {sheet.file} is in {data}"
             hint = "all languages share their ids, so nothing else tells a mix-up"
             problems.add("language-mismatch", text, file=scores.file, help=hint, severity="warning")
@@ -231,34 +239,40 @@ def _warn_of_language(sheets: Sequence[Sheet], scores: Scores, problems: Problem
         problems.add("language-mixed", text, file=next(iter(seen)), severity="warning")
 
 
-def _target_column(sheet: Sheet) -> str | None:
-    """The column of the terms: the English ones of a translation.
+def _english_targets(sheet: Sheet) -> bool:
+    """Whether the terms are the English ones of a translation: `target_original`.
 
-    A name that says English decides, as in the original; else the data does.
+    A name that says English at the place where the original looks decides, as in the original;
+    else the data do.
     """
-    if sheet.section == PAIRS:
-        return None
-    if language.of_name(sheet.file) == "en" and "target" in sheet.columns:
-        return "target"
-    original = sheet.columns.get("target_original")
-    known = original is not None and all(isinstance(one, str) for one in original)
-    return "target_original" if known else "target"
+    base = sheet.file.replace("\\", "/").rsplit("/", 1)[-1]
+    return base[_LANGUAGE] != "en" and "target_original" in sheet.columns
+
+
+def _terms(sheets: Sequence[Sheet], english: Sequence[bool]) -> Terms:
+    """The terms of all rows, encoded."""
+    told = [_targets(sheet, one) for sheet, one in zip(sheets, english, strict=True)]
+    return Terms(*encoded([term for part in told for term in part]))
+
+
+def _targets(sheet: Sheet, english: bool) -> list[str]:
+    """The term of each row; one without an English term keeps its own."""
+    own = sheet.columns["target"]
+    if not english:
+        return own
+    told = sheet.columns.get("target_original", own)
+    return [one if isinstance(one, str) else mine for one, mine in zip(told, own, strict=True)]
 
 
 def _pairs(sheets: Sequence[Sheet], ids: list[str], matrix: FloatArray) -> StereoPairs:
     """The columns of all sheets, one after the other."""
-    columns = [_target_column(sheet) for sheet in sheets]
     domains, domain = encoded([one for s in sheets for one in s.columns["bias_type"]], DOMAINS)
     own = whole = None
-    last = columns[-1]
-    if last is not None:
-        own = Terms(
-            *encoded([t for s, c in zip(sheets, columns, strict=True) if c for t in s.columns[c]])
-        )
-        shared = [last if last in s.columns else c for s, c in zip(sheets, columns, strict=True)]
-        whole = Terms(
-            *encoded([t for s, c in zip(sheets, shared, strict=True) if c for t in s.columns[c]])
-        )
+    if sheets[-1].section != PAIRS:
+        english = [_english_targets(sheet) for sheet in sheets]
+        own = _terms(sheets, english)
+        # Over both tests the original goes by the name of the intersentence file.
+        whole = _terms(sheets, [english[-1]] * len(sheets))
     sizes = [sheet.n for sheet in sheets]
     place = np.repeat(np.arange(len(sheets), dtype=np.int32), sizes)
     gold = Examples(
@@ -274,7 +288,7 @@ def _pairs(sheets: Sequence[Sheet], ids: list[str], matrix: FloatArray) -> Stere
         kinds=matrix.shape[1],
     )
     cluster = None if whole is None else Facet("target", whole.codes, whole.names)
-    item = "pair" if last is None else "example"
+    item = "pair" if whole is None else "example"
     return Pairs(len(ids), gold, Preferences(matrix), ids, item=item, cluster=cluster)
 
 

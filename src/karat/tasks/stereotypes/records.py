@@ -23,11 +23,8 @@ REQUIRED = (
     "context",
     *(f"c{i}_{part}" for i in CANDIDATES for part in ("id", "sentence", "gold_label")),
 )
-OPTIONAL = (
-    "target_original",
-    *(f"c{i}_word" for i in CANDIDATES),
-    *(f"c{i}_labels" for i in CANDIDATES),
-)
+LABEL_LISTS = tuple(f"c{i}_labels" for i in CANDIDATES)
+OPTIONAL = ("target_original", *(f"c{i}_word" for i in CANDIDATES), *LABEL_LISTS)
 _EXTRA = re.compile(r"c(\d+)_id")
 
 

@@ -93,8 +93,12 @@ def _report(source: Source, data: bytes, problems: Problems) -> None:
     try:
         whole = json.loads(data)
     except (ValueError, RecursionError) as error:
-        text = f"not valid JSON: {error}"
-        raise DataError([Problem("json-syntax", "error", text, source.name)]) from None
+        text, line = f"not valid JSON: {error}", getattr(error, "lineno", None)
+        raise DataError([Problem("json-syntax", "error", text, source.name, line)]) from None
+    if isinstance(whole, Mapping) and set(whole) & set(SECTIONS):
+        text = "these are scores of candidates; DATA comes first, then PREDICTIONS"
+        problems.add("release-shape", text, file=source.name)
+        return
     parts = whole.get("data") if isinstance(whole, Mapping) else None
     if not isinstance(parts, Mapping) or not set(parts) & set(SECTIONS):
         text = f"an object 'data' with {' or '.join(SECTIONS)} is needed"

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
 from karat.errors import DataError
-from karat.model.problem import Problem, Problems
+from karat.model.problem import Problems
 from karat.model.task import Source
+from karat.read.checks import found
 from karat.read.place import Place, kind, show
-from karat.read.strictjson import Malformed, StrictReader
+from karat.read.strictjson import Malformed, StrictReader, report_half_pairs, report_repeats
 from karat.tasks.stereotypes import SECTIONS
+from karat.tasks.stereotypes.tables import broken, read_table
 
 FLAT = ""
 """The section of a file that does not tell sections apart."""
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_OF_PAIRS = ("sent_more_score", "sent_less_score")
 
 
 class _Row(msgspec.Struct, gc=False):
@@ -46,10 +50,22 @@ class Scores:
 
     def everything(self) -> dict[str, float]:
         """All scores, whatever their section."""
-        found: dict[str, float] = {}
+        whole: dict[str, float] = {}
         for part in self.sections.values():
-            found |= part
-        return found
+            whole |= part
+        return whole
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The rows of a section as they are, and the lines on which they start where there are any."""
+
+    rows: Any
+    lines: Sequence[int | None] = ()
+
+    def placed(self) -> Iterator[tuple[int | None, Any]]:
+        """(line, row) of every row."""
+        yield from zip(self.lines or [None] * len(self.rows), self.rows, strict=True)
 
 
 def read_scores(source: Source, problems: Problems) -> Scores | None:
@@ -60,108 +76,169 @@ def read_scores(source: Source, problems: Problems) -> Scores | None:
     if faults:
         return None
     try:
-        shape = source.peek().shape
         if source.rows is not None:
-            return _checked(source, {FLAT: list(source.rows)}, problems)
+            return _checked(source, {FLAT: _Part(source.rows)}, problems)
+        shape = source.peek().shape
         if shape == "table":
-            return _checked(source, {FLAT: _cells(source)}, problems)
-        if shape == "pickle":
-            text = "a prediction file is JSON; this is a pickle"
-            raise DataError([Problem("prediction-shape", "error", text, source.name)])
-        return _json(source, problems)
+            return _checked(source, {FLAT: _of_table(source, problems)}, problems)
+        if shape in ("pickle", "binary"):
+            what = "a pickle" if shape == "pickle" else "no text"
+            text = f"predictions are JSON, JSON lines, CSV or TSV; this is {what}"
+            raise broken(source, "prediction-shape", text)
+        data = source.data()
+        return _typed(source, data) or _checked(source, _as_it_is(source, data, problems), problems)
     except DataError as error:
         for problem in error.problems:
             problems.take(problem)
         return None
 
 
-def _json(source: Source, problems: Problems) -> Scores | None:
-    """The scores of a JSON file: sections, one list, or one object a line."""
-    data = source.data()
-    start = data.lstrip()[:1]
+def _typed(source: Source, data: bytes) -> Scores | None:
+    """The scores of a JSON file in which nothing is wrong or odd: sections, a list, or lines."""
     parts: dict[str, list[_Row]] = {}
     try:
-        if start == b"[":
+        if data.lstrip()[:1] == b"[":
             parts = {FLAT: msgspec.json.decode(data, type=list[_Row])}
         elif source.peek().shape == "lines":
             parts = {FLAT: msgspec.json.Decoder(_Row).decode_lines(data)}
         else:
             whole = msgspec.json.decode(data, type=_Sections)
-            found = {name: getattr(whole, name) for name in SECTIONS}
-            parts = {name: rows for name, rows in found.items() if rows is not None}
-        scores = Scores(source.name, {k: {r.id: r.score for r in v} for k, v in parts.items()})
-        whole_rows = sum(map(len, parts.values()))
-        # Typed decoding refuses NaN and 1e400; what is left to see is an id that is used twice.
-        if parts and len(scores.everything()) == whole_rows:
-            return scores
+            lists = {name: getattr(whole, name) for name in SECTIONS}
+            parts = {name: rows for name, rows in lists.items() if rows is not None}
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        pass
-    return _checked(source, _plain(source, data, problems), problems, data)
+        return None
+    n = sum(map(len, parts.values()))
+    scores = Scores(source.name, {k: {r.id: r.score for r in v} for k, v in parts.items()})
+    # NaN and 1e400 are refused above. What is left to see: ids used twice, keys written twice.
+    once = len(scores.everything()) == n == data.count(b'"id"') == data.count(b'"score"')
+    return scores if parts and once else None
 
 
-def _plain(source: Source, data: bytes, problems: Problems) -> dict[str, list[Any]]:
-    """The lists of a file as they are, for the slow look."""
+def _as_it_is(source: Source, data: bytes, problems: Problems) -> dict[str, _Part]:
+    """The lists of a JSON file with the lines of their rows, for the slow look."""
     try:
         text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        wrong = Problem("encoding", "error", "not UTF-8; re-save the file as UTF-8", source.name)
-        raise DataError([wrong]) from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise broken(source, "encoding", "not UTF-8; re-save the file as UTF-8", line) from None
+    strict = StrictReader()
+    start = _skip(text, 0)
     try:
         if source.peek().shape == "lines":
-            return {FLAT: [json.loads(line) for line in text.splitlines() if line.strip()]}
-        reader = StrictReader()
-        whole = reader.read(text.strip())[0]
-        reader.report(whole, Place(problems, source.name))
-    except (Malformed, ValueError, RecursionError) as error:
-        wrong = Problem("json-syntax", "error", str(error), source.name)
-        raise DataError([wrong]) from None
+            return {FLAT: _of_lines(text, strict)}
+        whole, end = strict.read(text, start)
+        if _skip(text, end) < len(text):
+            raise Malformed("not valid JSON: there is more behind its end", end)
+    except Malformed as error:
+        line = text.count("\n", 0, error.at) + 1
+        raise broken(source, "json-syntax", error.message, line) from None
     if isinstance(whole, list):
-        return {FLAT: whole}
+        return {FLAT: _Part(whole, _lines_of(text, start))}
     if not isinstance(whole, dict) or not set(whole) & set(SECTIONS):
-        text = f"an object with {' or '.join(SECTIONS)} is needed, each a list of {{id, score}}"
-        raise DataError([Problem("prediction-shape", "error", text, source.name)])
-    return {name: whole[name] for name in SECTIONS if whole.get(name) is not None}
+        wanted = f"an object with {' or '.join(SECTIONS)} is needed, each a list of {{id, score}}"
+        raise broken(source, "prediction-shape", wanted)
+    parts = {}
+    for name in SECTIONS:
+        if getattr(whole, "times", {}).get(name, 0) > 1:
+            problems.add("duplicate-key", f"there are two lists called {name}", file=source.name)
+        if whole.get(name) is not None:
+            parts[name] = _Part(whole[name], _lines_under(name, text, whole[name]))
+    return parts
 
 
-def _cells(source: Source) -> list[dict[str, Any]]:
-    """The rows of a CSV or TSV file with the columns id and score."""
-    text = source.data().decode("utf-8", "replace")
-    tab = "\t" if "\t" in text.split("\n", 1)[0] else ","
-    rows: list[dict[str, Any]] = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=tab))
-    for row in rows:
-        for key in ("score", "sent_more_score", "sent_less_score"):
+def _skip(text: str, at: int) -> int:
+    """The offset of what comes next after white space."""
+    return _SPACE.match(text, at).end()  # type: ignore[union-attr]
+
+
+def _of_lines(text: str, strict: StrictReader) -> _Part:
+    """The rows of JSON lines. Raises Malformed with an offset in the whole text."""
+    rows, lines, at = [], [], 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
             try:
-                row[key] = float(row[key])
-            except (KeyError, TypeError, ValueError):
-                continue
-    return rows
+                rows.append(strict.read(line.strip())[0])
+            except Malformed as error:
+                raise Malformed(error.message, at) from None
+            lines.append(number)
+        at += len(line) + 1
+    return _Part(rows, lines)
 
 
-def _checked(
-    source: Source, parts: Mapping[str, Any], problems: Problems, data: bytes | None = None
-) -> Scores:
+def _lines_under(name: str, text: str, rows: Any) -> list[int]:
+    """The lines of the rows of a section, none where its list is not found."""
+    starts = [match.end() - 1 for match in re.finditer(rf'"{name}"\s*:\s*\[', text)]
+    lines = _lines_of(text, starts[-1]) if starts and isinstance(rows, list) else []
+    return lines if lines and len(lines) == len(rows) else []
+
+
+def _lines_of(text: str, at: int) -> list[int]:
+    """The line of each item of the sound list that starts at an offset."""
+    decoder, lines, line, counted = json.JSONDecoder(), [], 1, 0
+    at = _skip(text, at + 1)
+    while text[at] != "]":
+        line, counted = line + text.count("\n", counted, at), at
+        lines.append(line)
+        at = _skip(text, decoder.raw_decode(text, at)[1])
+        at = _skip(text, at + 1) if text[at] == "," else at
+    return lines
+
+
+def _of_table(source: Source, problems: Problems) -> _Part:
+    """The rows of a CSV or TSV file, their scores as numbers where they are any."""
+    columns, lines = read_table(source, problems)
+    wanted = _OF_PAIRS if _OF_PAIRS[0] in columns else ("id", "score")
+    lacking = [name for name in wanted if name not in columns]
+    if lacking:
+        hint = f"it has {', '.join(list(columns)[:12])}"
+        text = f"there is no column {', '.join(lacking)}"
+        problems.add("column-missing", text, file=source.name, help=hint)
+        return _Part([])
+    for name in ("score", *_OF_PAIRS):
+        if name in columns:
+            columns[name] = list(map(_number, columns[name]))
+    cells = zip(*columns.values(), strict=True)
+    return _Part([dict(zip(columns, row, strict=True)) for row in cells], lines)
+
+
+def _number(cell: str) -> Any:
+    """The number that a cell holds, or the cell as it is."""
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
+
+
+def _checked(source: Source, parts: Mapping[str, _Part], problems: Problems) -> Scores:
     """The scores of plain rows; every row that is not sound is reported with its place."""
     scores = Scores(source.name)
-    lines = _Lines(data)
-    for section, rows in parts.items():
-        found = scores.sections.setdefault(section, {})
-        if not isinstance(rows, list):
-            text = f"value is a {kind(rows)}; a list of {{id, score}} is required"
+    known: dict[str, float] = {}
+    for section, part in parts.items():
+        own = scores.sections.setdefault(section, {})
+        if not isinstance(part.rows, Sequence) or isinstance(part.rows, str):
+            text = f"value is a {kind(part.rows)}; a list of {{id, score}} is required"
             problems.add("prediction-shape", text, file=source.name, key=section)
             continue
-        for i, row in enumerate(rows):
+        for i, (line, row) in enumerate(part.placed()):
             key = f"{section}[{i}]" if section else ""
-            told = row.get("id") if isinstance(row, Mapping) else None
-            place = Place(problems, source.name, lines.of(told, told in found), i)
+            place = Place(problems, source.name, line, i)
+            report_repeats(row, key, place)
+            report_half_pairs(row, key, place)
             for one, score in _sound(row, key, i, place):
-                if one in found and found[one] != score:
-                    text = f"{show(one)} is scored twice, {found[one]!r} and {score!r}"
-                    place.add("prediction-duplicate", text, key or None)
-                elif one in found:
-                    text = f"{show(one)} is scored twice, both times the same"
-                    place.add("prediction-duplicate", text, key or None, severity="warning")
-                found[one] = score
+                if one in known:
+                    _report_again(one, known[one], score, place, key)
+                known[one] = own[one] = score
     return scores
+
+
+def _report_again(one: str, before: float, score: float, place: Place, key: str) -> None:
+    """Say that a candidate has two scores: an error where they differ."""
+    if before == score:
+        text = f"{show(one)} is scored twice, both times the same"
+        place.add("prediction-duplicate", text, key or None, severity="warning")
+    else:
+        text = f"{show(one)} is scored twice, {before!r} and {score!r}"
+        place.add("prediction-duplicate", text, key or None)
 
 
 def _sound(row: Any, key: str, i: int, place: Place) -> Iterable[tuple[str, float]]:
@@ -171,7 +248,8 @@ def _sound(row: Any, key: str, i: int, place: Place) -> Iterable[tuple[str, floa
         return
     if "sent_more_score" in row:
         name = row.get("id") or row.get("") or str(i)
-        wanted = [(f"{name}:{side}", f"sent_{side}_score") for side in ("more", "less")]
+        sides = zip(("more", "less"), _OF_PAIRS, strict=True)
+        wanted = [(f"{name}:{side}", told) for side, told in sides]
     else:
         if not isinstance(row.get("id"), str):
             place.add("prediction-id", "every score needs the id of its candidate", key or None)
@@ -180,24 +258,12 @@ def _sound(row: Any, key: str, i: int, place: Place) -> Iterable[tuple[str, floa
     for one, name in wanted:
         score = row.get(name)
         path = f"{key}.{name}" if key else name
-        if isinstance(score, bool) or not isinstance(score, (int, float)):
+        if name not in row:
+            text = f"required field '{name}' is missing{found(row, name, ('id',))}"
+            place.add("field-missing", text, path)
+        elif isinstance(score, bool) or not isinstance(score, (int, float)):
             place.add("score-type", f"value is {show(score)}; a number is required", path)
         elif not math.isfinite(score):
             place.add("score-not-finite", f"the score of {show(one)} is not a finite number", path)
         else:
             yield one, float(score)
-
-
-class _Lines:
-    """The line of an id in a file, found by searching for it: only problems need one."""
-
-    def __init__(self, data: bytes | None) -> None:
-        self._data = data
-
-    def of(self, name: Any, again: bool) -> int | None:
-        """The line on which the id stands, the last one where it was met before."""
-        if self._data is None or not isinstance(name, str):
-            return None
-        quoted = json.dumps(name, ensure_ascii=False).encode("utf-8", "replace")
-        at = self._data.rfind(quoted) if again else self._data.find(quoted)
-        return None if at < 0 else self._data.count(b"\n", 0, at) + 1
