@@ -129,7 +129,7 @@ def test_nothing_speaks_to_the_network() -> None:
 
 def test_pickle_is_opened_in_one_place() -> None:
     # models/checkpoints needs the exception's name: torch raises it when it refuses a file.
-    homes = {"read/frames", "models/checkpoints"}
+    homes = {"read/pickles", "models/checkpoints"}
     wrong = [
         (m, i)
         for m, i in each_import()

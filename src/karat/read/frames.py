@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -161,7 +160,7 @@ def _number_type(thing: Any) -> np.dtype[Any]:
 
 def _bytes(thing: Any) -> bytes:
     """Bytes, also where they come wrapped as old protocols do."""
-    if isinstance(thing, (bytes, bytearray, pickle.PickleBuffer)):
+    if isinstance(thing, (bytes, bytearray, memoryview)):
         return bytes(thing)
     content = _piece(thing, "bytes", "arrow buffer").args
     if content and isinstance(content[0], str):
