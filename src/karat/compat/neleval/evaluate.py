@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from karat.errors import DataError, UsageError
 from karat.model.problem import Problems
 from karat.read.source import Source
-from karat.tasks.linking.measures import GROUPS, OFFICIAL, Measure, groups_of, resolve
+from karat.tasks.linking.measures import Measure, UnknownAggregate, groups_of, resolve
 
 if TYPE_CHECKING:
     from karat.tasks.linking.annotations import Annotations
@@ -73,7 +73,7 @@ def add_evaluate(commands: Commands) -> None:
 def _evaluate(chosen: argparse.Namespace) -> str:
     from karat.tasks.linking.grouping import results
 
-    measures = resolve(chosen.measure or ["all"])
+    measures = measures_of(chosen.measure)
     counting, weights = opened(chosen.gold, chosen.system, chosen.type_weights)
     try:
         found = results(counting, measures, chosen.group_by or (), chosen.overall, weights)
@@ -84,6 +84,14 @@ def _evaluate(chosen: argparse.Namespace) -> str:
             "WARNING\tsome denominators are zero, and their scores were set to 0", file=sys.stderr
         )
     return rendered(found, chosen.fmt)
+
+
+def measures_of(names: Sequence[str] | None, default: str = "all") -> list[Measure]:
+    """neleval's measures of these names; explicit ones may have any aggregate."""
+    try:
+        return resolve(names or [default], official=True)
+    except UnknownAggregate as error:
+        raise Late(error.message, error.help) from error
 
 
 def rendered(found: Mapping[str, Mapping[str, Any]], fmt: str) -> str:
@@ -186,7 +194,7 @@ as a JSON key-value mapping."""
 
 def _list_measures(chosen: argparse.Namespace) -> str:
     try:
-        measures = resolve(chosen.measure) if chosen.measure else list(OFFICIAL.values())
+        measures = measures_of(chosen.measure)
     except UsageError as error:
         raise Late(error.message, error.help) from error
     rows = [_listed(one) for one in sorted(measures, key=lambda m: m.name)]
@@ -205,15 +213,12 @@ def _listed(one: Measure) -> list[str]:
     return [one.name, one.aggregate, str(one.filter), "+".join(one.fields), groups]
 
 
-def additive(names: Sequence[str] | None, default: Sequence[str]) -> list[Measure]:
+def additive(names: Sequence[str] | None, default: str) -> list[Measure]:
     """The measures that add up over documents; those of clusters are dropped from groups."""
-    found = [one for one in resolve(names or default) if not one.clusters]
+    found = [one for one in measures_of(names, default) if not one.clusters]
     if not found:
         raise UsageError(
-            f"{', '.join(names or default)}: no measure is left; those of clusters are excluded",
+            f"{', '.join(names or [default])}: no measure is left; those of clusters are excluded",
             help="they do not add up over documents",
         )
     return found
-
-
-__all__ = ["GROUPS", "Late", "additive", "opened", "read", "rendered", "shown"]

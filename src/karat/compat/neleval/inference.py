@@ -132,7 +132,7 @@ def _number(value: float, name: str, whole: bool) -> int | float:
 
 
 def _significance(chosen: argparse.Namespace) -> str:
-    measures = additive(chosen.measure, ["strong_all_match"])
+    measures = additive(chosen.measure, "strong_all_match")
     if chosen.method == "bootstrap":
         raise UsageError(
             "--bootstrap is not offered for significance", help="use --permute, or confidence"
@@ -196,7 +196,7 @@ def _significance_table(found: list[dict[str, Any]], metrics: list[str]) -> str:
 
 
 def _confidence(chosen: argparse.Namespace) -> str:
-    measures = additive(chosen.measure, ["strong_all_match"])
+    measures = additive(chosen.measure, "strong_all_match")
     levels, metrics = _percentiles(chosen.percentiles), _metrics(chosen)
     if chosen.trials < 1:
         raise Late("confidence needs at least one trial")

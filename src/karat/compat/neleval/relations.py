@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.compat.neleval import pictures
-from karat.compat.neleval.evaluate import Late, add_measures, opened
+from karat.compat.neleval.evaluate import Late, add_measures, measures_of, opened
 from karat.compat.neleval.systems import Evaluated, asked, read_evaluation, wanted
-from karat.tasks.linking.measures import resolve
 
 if TYPE_CHECKING:
     from karat.model.pairs import FloatArray
@@ -44,7 +43,7 @@ def _scores(chosen: argparse.Namespace) -> tuple[list[str], FloatArray]:
         names = _in_all(chosen, found)
         rows = [[one[name][6] for name in names] for one in found]
     else:
-        measures = resolve(chosen.measure or ["all"])
+        measures = measures_of(chosen.measure)
         names = [one.name for one in measures]
         rows = []
         for path in chosen.systems:

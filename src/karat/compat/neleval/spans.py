@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from karat.compat.neleval.evaluate import Late, add_gold, opened, read
-from karat.errors import DataError
 from karat.model.problem import Problems
 
 if TYPE_CHECKING:
@@ -128,6 +127,3 @@ def _side(letter: str, side: Annotations, row: int) -> str:
     if row < 0:
         return ""
     return f'{letter}"{side.ids[side.top_eid[row]]}"' if side.is_linked[row] else f"{letter}NIL"
-
-
-__all__ = ["DataError", "add_analyze", "add_validate"]

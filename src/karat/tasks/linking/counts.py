@@ -234,20 +234,26 @@ class Counting:
 
     def _weighted(self, measure: Measure, weights: Weights) -> Four:
         """Sets with partial credit: keys without the type must match, types weigh."""
-        if "type" not in measure.fields:
-            plain = self._sets(measure)
-            return Four.of((getattr(plain, n).astype(np.float64) for n in NUMBERS), whole=False)
         rest = tuple(name for name in measure.fields if name != "type")
         keep, _ = self._kept(measure)
         coded = (
-            self._keyed(rest) if rest else Coded(self.groups.gold * 0, self.groups.system * 0, 1)
+            self._keyed(rest)
+            if rest
+            else Coded(self.groups.gold, self.groups.system, self.groups.size)
         )
+        if self.quirks:
+            # neleval weighs nothing where a key repeats, not even measures without types.
+            _apart(self.gold, coded.gold, keep[0], measure)
+            _apart(self.system, coded.system, keep[1], measure)
+        if "type" not in measure.fields:
+            plain = self._sets(measure)
+            return Four.of((getattr(plain, n).astype(np.float64) for n in NUMBERS), whole=False)
         kind, kinds = self.fields.key(("type",)), self.fields.values("type")
         held = [
-            _one_type(codes, types, which, coded.size, measure)
-            for codes, types, which in (
-                (coded.gold, kind.gold, keep[0]),
-                (coded.system, kind.system, keep[1]),
+            _one_type(side, codes, types, which, coded.size, measure)
+            for side, codes, types, which in (
+                (self.gold, coded.gold, kind.gold, keep[0]),
+                (self.system, coded.system, kind.system, keep[1]),
             )
         ]
         group = np.zeros(coded.size, dtype=np.int64)
@@ -344,14 +350,28 @@ def _weight(weights: Weights, gold: Any, system: Any) -> float:
     return weights.get((gold, system), 1.0 if gold == system else 0.0)
 
 
-def _one_type(key: IntArray, kind: IntArray, keep: Any, size: int, measure: Measure) -> IntArray:
+def _one_type(
+    side: Annotations, key: IntArray, kind: IntArray, keep: Any, size: int, measure: Measure
+) -> IntArray:
     """The type of each key, -1 where this side lacks it; two types for one key are refused."""
-    if keep is not None:
-        key, kind = key[keep], kind[keep]
+    rows = np.arange(len(key)) if keep is None else np.flatnonzero(keep)
     out = np.full(size, -1, dtype=np.int64)
-    out[key] = kind
-    if bool((out[key] != kind).any()):
-        raise UsageError(
-            f"two mentions of one side differ in type only, so {measure.name} cannot weigh types"
-        )
+    out[key[rows]] = kind[rows]
+    clash = rows[out[key[rows]] != kind[rows]]
+    if len(clash):
+        raise _ambiguous(side, int(clash[0]), "differs in type only from another one", measure)
     return out
+
+
+def _apart(side: Annotations, key: IntArray, keep: Any, measure: Measure) -> None:
+    """Return if no two kept mentions have the same key."""
+    rows = np.arange(len(key)) if keep is None else np.flatnonzero(keep)
+    _, first = np.unique(key[rows], return_index=True)
+    again = np.delete(rows, first)
+    if len(again):
+        raise _ambiguous(side, int(again[0]), "has the key of another one", measure)
+
+
+def _ambiguous(side: Annotations, row: int, what: str, measure: Measure) -> UsageError:
+    place = f"{side.name}:{int(side.line[row])}"
+    return UsageError(f"{place}: this mention {what}, so {measure.name} cannot weigh types")

@@ -151,6 +151,8 @@ class Fields:
                 for d, e in ((doc.gold, eid.gold), (doc.system, eid.system))
             ]
             return Coded.of(parts, 2)
+        if name in ("candidates", "link"):
+            raise UsageError(f"{name} filters mentions, but they cannot be compared by it")
         if name == "span":
             return self._compound(("docid", "start", "end"))
         if name in ("start", "end"):
@@ -175,9 +177,6 @@ class Fields:
         return Coded.of(parts, len(known))
 
     def _compound(self, names: tuple[str, ...]) -> Coded:
-        for name in names:
-            if name in ("candidates", "link"):
-                raise UsageError(f"{name} filters, but it cannot be part of a key")
         if len(names) > 2:
             left, right = (
                 self.key(names[:-1]) if names[0] == "span" else self._chain(names[:-1]),

@@ -122,6 +122,10 @@ CONLL = ("muc", "b_cubed", "entity_ceaf")
 MORE_GROUPS: dict[str, tuple[str, ...]] = {"conll": CONLL, "beyond": tuple(BEYOND)}
 
 
+class UnknownAggregate(UsageError):
+    """An explicit measure names an aggregate that does not exist."""
+
+
 def resolve(names: Iterable[str], official: bool = False) -> list[Measure]:
     """The measures of names, groups and explicit forms; repeats are dropped, the first place kept.
 
@@ -152,7 +156,7 @@ def parse(text: str, known: Iterable[str] = ()) -> Measure:
     aggregate = parts[0].removesuffix("-micro")
     if aggregate not in AGGREGATES:
         close = get_close_matches(aggregate, AGGREGATES, n=1)
-        raise UsageError(
+        raise UnknownAggregate(
             f"there is no aggregate named {parts[0]!r}",
             help=f"did you mean {close[0]}?" if close else f"there are {', '.join(AGGREGATES)}",
         )
