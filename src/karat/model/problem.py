@@ -76,6 +76,11 @@ class Problems:
         if self._totals[tally] <= SHOWN_PER_CODE:
             self._kept.append(problem)
 
+    def count_more(self, code: str, severity: Severity, file: str | None, n: int) -> None:
+        """Count n more problems of which enough are kept already."""
+        if n > 0:
+            self._totals[code, severity, file] += n
+
     def count(self, severity: Severity) -> int:
         """How many problems of this severity were met, shown or not."""
         return sum(n for (_, level, _), n in self._totals.items() if level == severity)

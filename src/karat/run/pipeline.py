@@ -189,10 +189,11 @@ def _score(metric: Metric, found: intervals.Estimate, item: str) -> Score:
 def _notes(measured: Measured, scores: Sequence[Score]) -> list[str]:
     """What the task says, and a word on few clusters."""
     notes = list(measured.task.notes(measured.pairs, measured.request.options))
-    few = [s for s in scores if s.clusters is not None and s.clusters < intervals.FEW_CLUSTERS]
+    shown = [s for s in scores if s.low is not None]
+    few = [s for s in shown if s.clusters is not None and s.clusters < intervals.FEW_CLUSTERS]
     if few:
         least = min(few, key=lambda s: s.clusters or 0)
-        whose = "" if len(few) == len(scores) else f" of {len(few)} scores, as {least.name},"
+        whose = "" if len(few) == len(shown) else f" of {len(few)} scores, as {least.name},"
         notes.append(
             f"intervals{whose} rest on {least.clusters} clusters ({least.unit}) only, so they are "
             "wide and rough"

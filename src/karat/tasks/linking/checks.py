@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from karat.model.pairs import IntArray
-from karat.model.problem import Problems
+from karat.model.pairs import CodeArray, IntArray
+from karat.model.problem import SHOWN_PER_CODE, Problems, Severity
 from karat.tasks.linking.annotations import Annotations
 from karat.tasks.linking.fields import Fields
 from karat.tasks.linking.measures import OVERLAPS, Measure
-
-SPACES = " \t\u00a0\u3000"
 
 
 def check(fields: Fields, measures: Iterable[Measure], problems: Problems) -> None:
     """Warn about both sides, each alone and against each other."""
     alone = fields.system is fields.gold
+    overlaps = any(m.aggregate in OVERLAPS for m in measures)
     for side in (fields.gold,) if alone else (fields.gold, fields.system):
-        _blanks(side, problems)
-        _reversed(side, problems)
+        _blanks(side, side.doc, side.docs, "docid-blank", "document id", problems)
+        _blanks(side, side.top_eid, side.ids, "id-blank", "entity id", problems)
+        # No share of a mention that ends before it starts can be covered.
+        _reversed(side, problems, "error" if overlaps else "warning")
         _repeats(side, problems)
         _bare(side, problems)
-        if any(m.aggregate in OVERLAPS for m in measures):
+        if overlaps:
             _overlaps(side, problems)
     _foreign(fields, problems)
     if not len(fields.gold):
@@ -36,116 +37,97 @@ def check(fields: Fields, measures: Iterable[Measure], problems: Problems) -> No
         problems.add("predictions-empty", text, file=fields.system.name, severity="warning")
 
 
-def _warn(
-    side: Annotations, rows: Iterable[int], code: str, text: str, problems: Problems, help: str = ""
+def _report(
+    side: Annotations,
+    rows: IntArray,
+    code: str,
+    message: Callable[[int], str],
+    problems: Problems,
+    help: str = "",
+    severity: Severity = "warning",
 ) -> None:
-    for row in rows:
-        problems.add(
-            code,
-            text.format(
-                doc=side.docs[side.doc[row]], start=int(side.start[row]), end=int(side.end[row])
-            ),
-            file=side.name,
-            line=int(side.line[row]),
-            help=help,
-            severity="warning",
-        )
+    """A problem for each of some mentions; past those that are kept, only their number."""
+    for row in rows[:SHOWN_PER_CODE].tolist():
+        line = int(side.line[row])
+        problems.add(code, message(row), file=side.name, line=line, help=help, severity=severity)
+    problems.count_more(code, severity, side.name, len(rows) - SHOWN_PER_CODE)
 
 
-def _blanks(side: Annotations, problems: Problems) -> None:
-    """White space in names: they are compared as they are."""
-    for codes, names, code, what in (
-        (side.doc, side.docs, "docid-blank", "document id"),
-        (side.top_eid, side.ids, "id-blank", "entity id"),
-    ):
-        odd = {i for i, name in enumerate(names) if any(c.isspace() for c in name)}
-        for i in sorted(odd):
-            rows = np.flatnonzero(codes == i)[:1].tolist()
-            text = f"white space in {what} {names[i][:60]!r}".replace("{", "{{").replace("}", "}}")
-            _warn(side, rows, code, text, problems, help="blanks count when names are compared")
+def _place(side: Annotations, row: int) -> str:
+    doc = side.docs[side.doc[row]]
+    return f"{doc}: mention {int(side.start[row])}-{int(side.end[row])}"
 
 
-def _reversed(side: Annotations, problems: Problems) -> None:
-    rows = np.flatnonzero(side.end < side.start)
-    _warn(
+def _blanks(
+    side: Annotations,
+    codes: CodeArray,
+    names: tuple[str, ...],
+    code: str,
+    what: str,
+    problems: Problems,
+) -> None:
+    """White space in names, which are compared as they are: the first mention of each."""
+    odd = np.array([any(map(str.isspace, name)) for name in names] + [False])
+    rows = np.flatnonzero(odd[codes])
+    _, first = np.unique(codes[rows], return_index=True)
+    _report(
         side,
-        rows.tolist(),
-        "span-reversed",
-        "{doc}: mention {start}-{end} ends before it starts",
+        np.sort(rows[first]),
+        code,
+        lambda row: f"white space in {what} {names[codes[row]][:60]!r}",
         problems,
+        help="blanks count when names are compared",
+    )
+
+
+def _reversed(side: Annotations, problems: Problems, severity: Severity) -> None:
+    _report(
+        side,
+        np.flatnonzero(side.end < side.start),
+        "span-reversed",
+        lambda row: f"{_place(side, row)} ends before it starts",
+        problems,
+        severity=severity,
     )
 
 
 def _repeats(side: Annotations, problems: Problems) -> None:
     """The same span twice: with another entity it is in two clusters at once."""
-    if not len(side):
-        return
-    same = _same_place(side)
-    first, previous = 0, -1
-    for row in same.tolist():
-        # Mentions of one place stand together, the earlier line first.
-        if row - 1 != previous:
-            first = row - 1
-        previous = row
-        a, b = int(side.top_eid[first]), int(side.top_eid[row])
-        names = [side.ids[i] if i >= 0 else "no entity" for i in (a, b)]
-        if a == b:
-            code, text = (
-                "span-repeated",
-                "{doc}: mention {start}-{end} is given again; it counts once",
-            )
-        elif a >= 0 and b >= 0 and side.is_nil[first] and side.is_nil[row]:
-            code = "nil-repeated"
-            text = "{doc}: mention {start}-{end} is in two NIL clusters, " + " and ".join(names)
-        else:
-            code = "span-in-two-clusters"
-            text = "{doc}: mention {start}-{end} is in two clusters, " + " and ".join(names)
-        if problems_of(problems, code, side.name) > SHOWN:
-            problems.add(code, "", file=side.name, severity="warning")
-            continue
-        text = text if code == "span-repeated" else _safe(text, names)
-        advice = (
-            ""
-            if a == b
-            else "measures of clusters count the last one; repeated rows can raise scores"
-        )
-        _warn(side, [row], code, text, problems, help=advice)
-
-
-SHOWN = 20
-
-
-def problems_of(problems: Problems, code: str, file: str) -> int:
-    """How many kept problems there are of a code and file; past 20 only the count matters."""
-    return sum(1 for p in problems if p.code == code and p.file == file)
-
-
-def _safe(text: str, names: Iterable[str]) -> str:
-    """The text with braces in names made harmless to format."""
-    for name in names:
-        if "{" in name or "}" in name:
-            text = text.replace(name, name.replace("{", "{{").replace("}", "}}"))
-    return text
-
-
-def _same_place(side: Annotations) -> IntArray:
-    """The mentions that stand where the one before them stands."""
-    same = (
+    n = len(side)
+    new = np.ones(n, dtype=np.bool_)
+    new[1:] = ~(
         (side.doc[1:] == side.doc[:-1])
         & (side.start[1:] == side.start[:-1])
         & (side.end[1:] == side.end[:-1])
     )
-    return np.flatnonzero(same) + 1
+    # Mentions of one place stand together, the earlier line first.
+    first = np.maximum.accumulate(np.where(new, np.arange(n), 0))
+    same = side.top_eid == side.top_eid[first]
+    nils = side.is_nil & side.is_nil[first]
+
+    def clusters(row: int) -> str:
+        names = [
+            side.ids[i] if i >= 0 else "no entity"
+            for i in (side.top_eid[first[row]], side.top_eid[row])
+        ]
+        return f"{_place(side, row)} is in two clusters, {' and '.join(names)}"
+
+    def again(row: int) -> str:
+        return f"{_place(side, row)} is given again; it counts once"
+
+    advice = "measures of clusters count the last one; repeated rows can raise scores"
+    _report(side, np.flatnonzero(~new & same), "span-repeated", again, problems)
+    for which, code in ((nils, "nil-repeated"), (~nils, "span-in-two-clusters")):
+        _report(side, np.flatnonzero(~new & ~same & which), code, clusters, problems, help=advice)
 
 
 def _bare(side: Annotations, problems: Problems) -> None:
     """Mentions without candidate are neither linked nor NIL, and all of them are one cluster."""
-    rows = np.flatnonzero(side.candidates == 0)
-    _warn(
+    _report(
         side,
-        rows.tolist(),
+        np.flatnonzero(side.candidates == 0),
         "no-candidate",
-        "{doc}: mention {start}-{end} has no entity",
+        lambda row: f"{_place(side, row)} has no entity",
         problems,
         help="such mentions are neither linked nor NIL, and all of them are one cluster",
     )
@@ -155,33 +137,39 @@ def _overlaps(side: Annotations, problems: Problems) -> None:
     """Spans that share a position, where partial overlap is measured."""
     if len(side) < 2:
         return
-    room = int(side.end.max()) - int(min(side.start.min(), 0)) + 2
+    low = int(side.start.min())
+    room = int(side.end.max()) - low + 2
     order = np.lexsort((side.start, side.doc))
-    base = side.doc[order].astype(np.int64) * room
+    base = side.doc[order].astype(np.int64) * room - low
     reach = np.maximum.accumulate(base + side.end[order])
     hit = order[1:][base[1:] + side.start[order][1:] <= reach[:-1]]
-    text = (
-        "{doc}: mention {start}-{end} overlaps one before it, which overlap measures do not expect"
+    _report(
+        side,
+        np.sort(hit),
+        "spans-overlap",
+        lambda row: f"{_place(side, row)} overlaps one before it",
+        problems,
+        help="overlap measures do not expect that; positions count once in `sum`",
     )
-    _warn(side, np.sort(hit).tolist(), "spans-overlap", text, problems)
 
 
 def _foreign(fields: Fields, problems: Problems) -> None:
     """Documents that only the system has: everything in them is a false positive."""
-    doc = fields.key(("docid",))
+    doc, side = fields.key(("docid",)), fields.system
     known = np.zeros(doc.size, dtype=bool)
     known[doc.gold] = True
-    names = fields.values("docid")
     rows = np.flatnonzero(~known[doc.system])
-    codes, first = np.unique(doc.system[rows], return_index=True)
-    for code, at in zip(codes.tolist(), rows[first].tolist(), strict=True):
-        problems.add(
-            "document-not-in-gold",
-            f"document {names[code]} has no gold mention; all its mentions count as wrong",
-            file=fields.system.name,
-            line=int(fields.system.line[at]),
-            severity="warning",
-        )
+    _, first = np.unique(doc.system[rows], return_index=True)
+    _report(
+        side,
+        np.sort(rows[first]),
+        "document-not-in-gold",
+        lambda row: (
+            f"document {side.docs[side.doc[row]]} has no gold mention; "
+            "all its mentions count as wrong"
+        ),
+        problems,
+    )
 
 
 def check_types(side: Annotations, problems: Problems) -> None:

@@ -85,7 +85,8 @@ def _cut(crossing: Crossing, what: str, side: Annotations, most: int) -> list[li
     parts = np.bincount(g, minlength=len(size))
     largest = np.zeros(len(size), dtype=np.int64)
     np.maximum.at(largest, g, n)
-    kept = np.bincount(g, weights=n, minlength=len(size)).astype(np.int64)
+    found = crossing.system.present[crossing.gold.item]
+    kept = np.bincount(crossing.gold.cluster[found], minlength=len(size))
     worst = np.argsort(-(kept - largest), kind="stable")[:most]
     names = _names(side)
     return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -22,6 +23,9 @@ MAIN = (
     "mention_ceaf",
     "b_cubed",
 )
+
+LONG, SHORT = 8, 2
+ORDER = ("fscore", "precision", "recall")
 
 REFERENCES = {
     "muc": "Vilain et al. 1995",
@@ -43,18 +47,29 @@ _UNDEFINED = {
 
 
 def all_metrics(sides: Sides) -> list[Metric]:
-    """Precision, recall and F of every measure, then what is made of several."""
+    """F, precision and recall of every measure, then what is made of several."""
     level = {m.name: where for where, some in sides.levels.items() for m in some}
     found: list[Metric] = []
     for one in sides.measures:
         found += _blanc(sides) if one.aggregate == "blanc" else _three(one, level[one.name])
     if averages_conll(sides.measures):
-        found.append(_conll(level["muc"]))
+        # Where nothing else is asked for, the average is what the report is named by.
+        found.insert(0 if len(sides.measures) == len(CONLL) else len(found), _conll(level["muc"]))
     if has_candidates(sides):
         found += [_top(k) for k in RANKS]
     for place, name in enumerate(sides.group_by):
         found += _macros(sides, place, name)
-    return found
+    main = _main(sides.measures)
+    return [replace(m, about=replace(m.about, main=m.names[0] in main)) for m in found]
+
+
+def _main(measures: Sequence[Measure]) -> set[str]:
+    """The scores to show first: of a long list what is looked at most, of a short one all."""
+    names = [one.name for one in measures]
+    if len(names) > LONG:
+        return {"conll_average", *(f"{name}.fscore" for name in MAIN)}
+    scores = ORDER if len(names) <= SHORT else ORDER[:1]
+    return {"conll_average", *(f"{name}.{score}" for name in names for score in scores)}
 
 
 def _about(measure: Measure, score: str) -> About:
@@ -66,7 +81,6 @@ def _about(measure: Measure, score: str) -> About:
     return About(
         formula=f"{formula} of {measure.text}",
         undefined=_UNDEFINED[score],
-        main=score == "fscore" and measure.name in MAIN,
         group=measure.name,
         reference=REFERENCES.get(measure.aggregate, ""),
     )
@@ -83,7 +97,7 @@ def _three(measure: Measure, level: str) -> list[Metric]:
         }
         return [
             Ratio(level, (f"{name}.{s}",), *sums[s], _about(measure, s), proportion=s != "fscore")
-            for s in SCORES
+            for s in ORDER
         ]
     if level == "corpus":
         return [
@@ -94,10 +108,11 @@ def _three(measure: Measure, level: str) -> list[Metric]:
                 _about(measure, s),
                 no_interval=_why(measure),
             )
-            for s in SCORES
+            for s in ORDER
         ]
     ptp, fp, rtp, fn = (f"{name}.{n}" for n in ("ptp", "fp", "rtp", "fn"))
     return [
+        Smooth(level, f"{name}.fscore", partial(_score, name, "fscore"), _about(measure, "fscore")),
         Ratio(
             level,
             (f"{name}.precision",),
@@ -108,7 +123,6 @@ def _three(measure: Measure, level: str) -> list[Metric]:
         Ratio(
             level, (f"{name}.recall",), {rtp: 1.0}, {rtp: 1.0, fn: 1.0}, _about(measure, "recall")
         ),
-        Smooth(level, f"{name}.fscore", partial(_score, name, "fscore"), _about(measure, "fscore")),
     ]
 
 
@@ -173,7 +187,7 @@ def _blanc(sides: Sides) -> list[Metric]:
             ),
             no_interval=why,
         )
-        for score in SCORES
+        for score in ORDER
     ]
 
 
@@ -183,7 +197,6 @@ def _conll(level: str) -> Metric:
 
     about = About(
         formula="mean of the F of muc, b_cubed and entity_ceaf; an undefined one counts as 0",
-        main=True,
         group="conll_average",
         reference="Pradhan et al. 2012",
     )
