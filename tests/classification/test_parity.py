@@ -148,10 +148,13 @@ def test_top_k() -> None:
     rng = np.random.default_rng(3)
     probabilities = rng.dirichlet(np.ones(8), 300)
     labels = rng.integers(0, 8, 300)
-    report = report_of(labels, probabilities, top_k=(2, 3, 5))
-    for k in (2, 3, 5):
+    report = report_of(labels, probabilities, top_k=(4, 2, 3, 7, 8))
+    for k in (2, 3, 4, 7):
         expected = oracle.top_k_accuracy_score(labels, probabilities, k=k, labels=range(8))
         close(report[f"accuracy_top_{k}"].value, expected)
+    assert report["accuracy_top_8"].value == 1
+    with pytest.raises(karat.UsageError, match="top_k cannot be 0"):
+        report_of(labels, probabilities, top_k=(0,))
 
 
 def test_binary_view() -> None:

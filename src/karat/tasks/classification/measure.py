@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from karat.errors import UsageError
 from karat.model.evidence import Columns, Counts, Evidence, Layout, Table, coded
 from karat.model.pairs import CodeArray, Facet, FloatArray, IntArray, Pairs
 from karat.model.task import Request
@@ -29,6 +30,9 @@ class Gold:
     request: Request
 
 
+USUAL_TOP = (3, 5)
+"""The top-k accuracies that are shown unasked."""
+
 ClassPairs = Pairs[Gold, Predictions]
 
 
@@ -43,7 +47,9 @@ def measure(pairs: ClassPairs, options: Mapping[str, Any]) -> list[Evidence]:
     found: list[Evidence] = []
     if "labels" in groups:
         found.append(_labels(labels, pred.top, pred.classes, pairs.cluster, pairs.weights))
-        found.append(_ranks(pred.rank, pairs.cluster, pairs.weights))
+        tops = top_ks(options, pred.classes)
+        if tops:
+            found.append(_ranks(pred.rank, tops, pairs.cluster, pairs.weights))
     if "probabilities" in groups:
         found.append(_probabilities(pred, pairs.cluster, pairs.weights))
         found.append(Reliability(pred.confidence, pred.top == labels, pairs.cluster, pairs.weights))
@@ -85,17 +91,26 @@ def _labels(
     return Counts("labels", table, codes, cluster, weights)
 
 
-RANKS = (1, 2, 3, 5, 10)
+def top_ks(options: Mapping[str, Any], classes: int) -> tuple[int, ...]:
+    """The k of the top-k accuracies: those asked for, or of the usual ones what says something."""
+    asked = options.get("top_k")
+    if not asked:
+        return tuple(k for k in USUAL_TOP if k < classes)
+    for k in asked:
+        if not isinstance(k, int) or k < 1:
+            raise UsageError(f"top_k cannot be {k!r}", help="it counts classes: 1 or more")
+    return tuple(sorted(set(asked)))
 
 
-def _ranks(rank: CodeArray, cluster: Facet | None, weights: FloatArray | None) -> Counts:
-    """Whether the gold class is among the first k, for a few k."""
-    limit = RANKS[-1]
-    layout = Layout({"n": 1, **{f"top{k}": 1 for k in RANKS}})
-    matrix = np.array(
-        [[1.0, *(float(place < k) for k in RANKS)] for place in range(limit + 1)], dtype=np.float64
-    )
-    codes = np.minimum(rank, limit).astype(np.int32)
+def _ranks(
+    rank: CodeArray, tops: Sequence[int], cluster: Facet | None, weights: FloatArray | None
+) -> Counts:
+    """Whether the gold class is among the first k, for the wanted k."""
+    layout = Layout({"n": 1, **{f"top{k}": 1 for k in tops}})
+    # Ranks matter only as far as they lie before or behind a k.
+    codes = np.searchsorted(np.array(tops), rank, side="right").astype(np.int32)
+    inside = np.arange(len(tops) + 1)[:, None] <= np.arange(len(tops))
+    matrix = np.column_stack([np.ones(len(tops) + 1), inside])
     return Counts("ranks", Table.dense(layout, matrix), codes, cluster, weights)
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from karat.model.metric import About, Events, Metric, Ratio, Smooth, Totals
 from karat.model.pairs import FloatArray
 from karat.tasks.classification.calibration import BINS, score_calibration
-from karat.tasks.classification.measure import RANKS
 from karat.tasks.classification.order import score_order
 
 Average = Callable[[FloatArray, Totals], FloatArray]
@@ -75,7 +74,7 @@ def _kappa(t: Totals) -> FloatArray:
     return _quotient(t["correct"] * n - chance, n**2 - chance)
 
 
-def label_metrics(names: tuple[str, ...], top_k: tuple[int, ...]) -> list[Metric]:
+def label_metrics(names: tuple[str, ...], tops: tuple[int, ...]) -> list[Metric]:
     """Everything that depends on the predicted label alone."""
     k = len(names)
     found: list[Metric] = [
@@ -88,19 +87,19 @@ def label_metrics(names: tuple[str, ...], top_k: tuple[int, ...]) -> list[Metric
             proportion=True,
         )
     ]
-    for top in top_k:
-        if top in RANKS and 1 < top < k:
-            about = About(main=True, formula=f"items whose gold class is among the first {top} / n")
-            found.append(
-                Ratio(
-                    "ranks",
-                    (f"accuracy_top_{top}",),
-                    {f"top{top}": 1},
-                    {"n": 1},
-                    about,
-                    proportion=True,
-                )
+    for top in tops:
+        formula = f"items whose gold class is among the first {top} / n"
+        about = About(main=True, formula=formula, reference="sklearn.metrics.top_k_accuracy_score")
+        found.append(
+            Ratio(
+                "ranks",
+                (f"accuracy_top_{top}",),
+                {f"top{top}": 1},
+                {"n": 1},
+                about,
+                proportion=True,
             )
+        )
     found.append(
         Smooth(
             "labels",

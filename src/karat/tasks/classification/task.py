@@ -40,7 +40,7 @@ class Classification:
         groups, names = m.wanted(options), pairs.gold.class_names
         found: list[Metric] = []
         if "labels" in groups:
-            found += metrics.label_metrics(names, tuple(options.get("top_k") or (3, 5)))
+            found += metrics.label_metrics(names, m.top_ks(options, len(names)))
         if "probabilities" in groups:
             found += metrics.probability_metrics(len(names))
         if m.measures_order(pairs, options):
