@@ -11,6 +11,7 @@ from karat.stats.intervals import Settings, estimates
 from karat.stats.multiple import benjamini_hochberg
 from karat.stats.slices import adjusted, slices
 
+LETTERS = "abcdefghijklmnopqrst"
 LAYOUT = Layout({"n": 1, "x": 1})
 MEAN = Ratio("x", ("mean",), {"x": 1}, {"n": 1}, About(scale="unbounded", main=True))
 
@@ -90,14 +91,40 @@ def test_clusters_across_the_cut_cancel_what_they_share():
 
 def test_clusters_inside_a_slice_count_as_one():
     rng = np.random.default_rng(3)
-    x = rng.normal(size=40).repeat(10) + rng.normal(size=400) * 0.1
-    doc = np.arange(40).repeat(10)
-    cluster = facet(doc, [f"{i:02d}" for i in range(40)], "doc")
+    x = rng.normal(size=120).repeat(10) + rng.normal(size=1200) * 0.1
+    doc = np.arange(120).repeat(10)
+    cluster = facet(doc, [f"{i:03d}" for i in range(120)], "doc")
     part = by_level(slices([MEAN], [reals(x, cluster)], facet(doc % 2)))["a"]
-    means = x.reshape(40, 10).mean(axis=1)
+    means = x.reshape(120, 10).mean(axis=1)
     welch = scipy.stats.ttest_ind(means[::2], means[1::2], equal_var=False)
-    assert part.clusters == 20
+    assert part.clusters == 60
     assert part.scores[0].p == pytest.approx(welch.pvalue, rel=1e-9)
+
+
+def test_slices_of_noise_are_seldom_starred():
+    """A handful of units that happen to agree is no proof: p < 0.05 in about one case of twenty."""
+    rng = np.random.default_rng(7)
+    docs = facet(np.arange(300) // 3, [f"{i:03d}" for i in range(100)], "doc")
+    hits, tests = 0, 0
+    for _ in range(60):
+        level = rng.permutation(np.repeat(np.arange(20), [3] * 10 + [6] * 5 + [48] * 5))
+        right = (rng.random(300) < 0.9).astype(float)
+        for cluster in (None, docs):
+            for part in slices([MEAN], [reals(right, cluster)], facet(level, LETTERS)):
+                hits += (part.scores[0].p or 1.0) < 0.05
+                tests += 1
+    assert hits / tests < 0.06
+
+
+def test_a_side_that_agrees_has_the_spread_of_the_whole():
+    """By hand: 4 of 4 right against 72 of 96; the four vary as four of all 100 would."""
+    right = np.r_[np.ones(4), np.ones(72), np.zeros(24)]
+    (one,) = by_level(slices([MEAN], [reals(right)], facet((np.arange(100) >= 4) * 1)))["a"].scores
+    whole = right.var(ddof=1) / 100
+    inside, rest = whole * 25, right[4:].var(ddof=1) / 96
+    df = (inside + rest) ** 2 / (inside**2 / 3 + rest**2 / 95)
+    reach = scipy.stats.t.ppf(0.975, df) * math.sqrt(inside + rest)
+    assert (one.low, one.high) == pytest.approx((0.25 - reach, 0.25 + reach), rel=1e-9)
 
 
 def test_integer_rows_and_real_rows_agree(make, labels):

@@ -211,7 +211,7 @@ def quantile_bins(name: str, values: FloatArray) -> Facet:
         if mine.any():
             low, high = values[mine].min(), values[mine].max()
             codes[mine] = len(levels)
-            levels.append(f"{low:g} – {high:g}" if low < high else f"{low:g}")
+            levels.append(f"{low:g} to {high:g}" if low < high else f"{low:g}")
     return Facet(name, codes, tuple(levels))
 
 
@@ -232,7 +232,7 @@ def crossed(name: str, parts: Sequence[Facet]) -> Facet:
         for part in reversed(parts):
             left, code = divmod(left, len(part.levels))
             names.append(part.levels[code])
-        levels.append(" × ".join(reversed(names)))
+        levels.append(" * ".join(reversed(names)))
     return Facet(name, (codes - shift).astype(np.int32), tuple(levels))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from karat.model.pairs import Facet
 from karat.model.report import Slice, SliceScore
 from karat.stats import slices as cut
+from karat.stats.contrasts import Contrast
 from karat.stats.intervals import Settings
 from karat.stats.points import points
 
@@ -67,7 +68,7 @@ def _slice(part: cut.SliceEstimate) -> Slice:
     )
 
 
-def _score(found: cut.Contrast) -> SliceScore:
+def _score(found: Contrast) -> SliceScore:
     estimate = found.estimate
     return SliceScore(
         name=estimate.name,

@@ -20,6 +20,7 @@ from karat.model.pairs import Facet, FloatArray, IntArray
 from karat.model.seen import Trials
 from karat.model.suite import Plot
 from karat.stats import slices as cut
+from karat.stats.contrasts import Contrast
 from karat.stats.intervals import Settings, estimate
 from karat.stats.multiple import benjamini_hochberg
 from karat.stats.quantiles import normal_p
@@ -220,7 +221,7 @@ def _facet(one: Facet, side: Observed) -> Facet:
 
 def _contrasts(
     facet: Facet, scored: Scored, side: Observed
-) -> Iterator[tuple[str, int, cut.Contrast, IntArray]]:
+) -> Iterator[tuple[str, int, Contrast, IntArray]]:
     """(level, rows, its F1 against the rest, the rows) for every level that can be judged."""
     metric = _metric(scored)
     if metric is None:

@@ -59,5 +59,5 @@ def worst(
 
 def _named(pairs: DetectionPairs, categories: IntArray) -> str:
     counts = Counter(pairs.gold.class_names[c] for c in categories.tolist())
-    listed = ", ".join(f"{name} ×{n}" for name, n in counts.most_common(3))
+    listed = ", ".join(f"{name} x{n}" for name, n in counts.most_common(3))
     return f" ({listed})" if listed else ""
