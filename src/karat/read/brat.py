@@ -137,7 +137,7 @@ def _content(path: Path, problems: Problems) -> str | None:
 
 def _mark(line: str, place: Place) -> tuple[str, str, int, int, str] | None:
     """(id, type, start, end, text) of a line; None where it is broken, which is reported."""
-    cells = line.split("\t")
+    cells = line.split("\t", 2)
     head = cells[1].split(" ", 1) if len(cells) > 1 else []
     fragments = []
     try:

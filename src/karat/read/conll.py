@@ -110,8 +110,8 @@ def _decoded(piece: bytes, reading: _Reading) -> list[str]:
 
 def _take(lines: list[str], reading: _Reading) -> None:
     """Take the lines of a piece apart; a line with another number of cells is reported."""
-    if not reading.width:
-        first = next((line for line in lines if line), "")
+    first = next((line for line in lines if line), "")
+    if first and not reading.width:
         reading.tab = "\t" in first
         reading.width = len(_cells(first, reading.tab))
         if reading.width < reading.wanted:

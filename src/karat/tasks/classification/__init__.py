@@ -43,6 +43,8 @@ def _text(gold: Peek, predictions: Peek | None) -> str | None:
     keys = gold.keys
     if "text" not in keys or keys & {"text_pair", "entities", "predicted_entities", "ents"}:
         return None
+    if keys & {"tokens", "words"} and not keys & {"label", "probabilities"}:
+        return None
     return _with(gold, predictions, "text")
 
 

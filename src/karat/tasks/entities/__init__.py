@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from karat.model.task import Card, Converter, Official, Option, Peek
@@ -47,6 +47,17 @@ def looks_tagged(peek: Peek) -> bool:
     return bool(cells) and all(len(c) > 1 and _TAG.fullmatch(c[-1]) for c in cells)
 
 
+def _listed(peek: Peek, keys: Iterable[str]) -> bool:
+    """Whether there are keys of these, and lists under them all."""
+    values = [peek.first.get(key) for key in keys if key in peek.keys]
+    return bool(values) and all(isinstance(v, (list, type(None))) for v in values)
+
+
+def has_tags(peek: Peek) -> bool:
+    """Whether records hold tokens and a list of tags for them."""
+    return bool({"tokens", "words"} & peek.keys) and _listed(peek, (*GOLD_TAGS, *PREDICTED_TAGS))
+
+
 def _looks_standoff(peek: Peek) -> bool:
     """Whether a folder holds standoff annotations."""
     return peek.shape == "folder" and any(Path(peek.name).rglob("*.ann"))
@@ -63,17 +74,10 @@ def _recognise(gold: Peek, predictions: Peek | None) -> str | None:
     tagged = gold.shape in ("text", "table") and looks_tagged(gold)
     if tagged and (predictions is None or looks_tagged(predictions)):
         return "columns of token tags"
-    if (
-        "text" not in keys
-        and keys & {*GOLD_TAGS}
-        and ({"tokens", "words"} & keys or said is not None)
-    ):
-        known = {*GOLD_TAGS, *PREDICTED_TAGS}
-        values = [gold.first.get(key) for key in GOLD_TAGS if key in keys]
-        if all(isinstance(v, (list, type(None))) for v in values) and (
-            said is None or said & known
-        ):
-            return f"tokens and {', '.join(sorted(keys & known))}"
+    known = {*GOLD_TAGS, *PREDICTED_TAGS}
+    bare = said is not None and "text" not in keys and _listed(gold, GOLD_TAGS)
+    if (has_tags(gold) or bare) and (said is None or said & known):
+        return f"tokens and {', '.join(sorted(keys & known))}"
     if _looks_standoff(gold) and (predictions is None or predictions.shape == "folder"):
         return "a folder of .ann files"
     return None
@@ -88,9 +92,7 @@ def _is(name: str) -> Callable[[Peek], bool]:
         if name == "conll":
             return peek.shape in ("text", "table") and looks_tagged(peek)
         if name == "tags":
-            return bool(
-                {"tokens", "words"} & peek.keys and {*GOLD_TAGS, *PREDICTED_TAGS} & peek.keys
-            )
+            return has_tags(peek)
         if name == "spacy":
             return {"text", "ents"} <= peek.keys
         return bool(peek.keys & {"entities", "predicted_entities"})

@@ -9,7 +9,7 @@ from karat.errors import DataError, UsageError
 from karat.model.problem import Problems
 from karat.model.task import Card, Peek, Request
 from karat.read.sniff import stem
-from karat.tasks.entities import GOLD_TAGS, PREDICTED_TAGS
+from karat.tasks.entities import GOLD_TAGS, PREDICTED_TAGS, has_tags
 from karat.tasks.entities.caches import read_caches
 from karat.tasks.entities.folders import read_folders
 from karat.tasks.entities.pair import EntityPairs
@@ -77,6 +77,8 @@ def kind_of(peek: Peek) -> str:
         return "brat"
     if peek.shape in ("text", "table") and not stem(peek.name).endswith(".json"):
         return "conll"
-    if "text" not in peek.keys and peek.keys & {*GOLD_TAGS, *PREDICTED_TAGS}:
+    if peek.keys & {"entities", "ents", "predicted_entities"}:
+        return "caches"
+    if has_tags(peek) or ("text" not in peek.keys and peek.keys & {*GOLD_TAGS, *PREDICTED_TAGS}):
         return "tags"
     return "caches"

@@ -176,19 +176,22 @@ class _Reader:
         return str(tag)
 
     def _diagnose(self, record: dict[str, Any], place: Place) -> None:
-        value = record.get(self.key)
-        if self.key not in record:
-            message = f"required key '{self.key}' is missing{found(record, self.key)}"
-            place.add("tags-missing", message, self.key)
-        elif not isinstance(value, list):
-            what = "null" if value is None else f"a {kind(value)}"
-            message = f"value is {what}; a list of tags is required"
-            place.add("tags-type", message, self.key)
-        else:
-            for i, tag in enumerate(value):
-                if kind(tag) not in ("string", "integer"):
-                    message = f"{show(tag)} is a {kind(tag)}; a tag is a string or a number"
-                    place.add("tags-type", message, f"{self.key}[{i}]")
+        check_tags(record, self.key, place)
+
+
+def check_tags(record: Mapping[str, Any], key: str, place: Place) -> None:
+    """Report what is wrong with the tags of a record."""
+    value = record.get(key)
+    if key not in record:
+        place.add("tags-missing", f"required key '{key}' is missing{found(record, key)}", key)
+    elif not isinstance(value, list):
+        what = "null" if value is None else f"a {kind(value)}"
+        place.add("tags-type", f"value is {what}; a list of tags is required", key)
+    else:
+        for i, tag in enumerate(value):
+            if kind(tag) not in ("string", "integer"):
+                message = f"{show(tag)} is a {kind(tag)}; a tag is a string or a number"
+                place.add("tags-type", message, f"{key}[{i}]")
 
 
 def _record_words(source: Source, key: str) -> Any:
