@@ -29,7 +29,12 @@ class UsageError(KaratError):
 
 
 class DataError(KaratError):
-    """The inputs have errors, so nothing was scored."""
+    """The inputs have errors, so nothing was scored.
+
+    `outcome` says so on the command line; a command that does not score says what it did not do.
+    """
+
+    outcome = "nothing was scored"
 
     def __init__(self, problems: Problems | Iterable[Problem], message: str = "") -> None:
         # Imported here, so that code which raises a UsageError at most needs no msgspec.

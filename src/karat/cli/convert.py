@@ -9,8 +9,8 @@ import click
 
 from karat.cli.command import Command, speaker
 from karat.cli.fields import complete_task
-from karat.errors import UsageError
-from karat.present.problems import problem_lines
+from karat.errors import DataError, UsageError
+from karat.present.problems import merged, problem_lines
 from karat.present.style import Style
 from karat.present.widths import wrap
 
@@ -52,8 +52,13 @@ def command(
         return 0
     if not inputs or output is None:
         raise UsageError("convert needs inputs and --output PATH", help="karat convert --help")
-    used, problems = convert.convert(inputs, output, source, target, _parsed(settings), task)
-    lines = problem_lines(list(problems), {}, Style.of(sys.stderr))
+    try:
+        used, problems = convert.convert(inputs, output, source, target, _parsed(settings), task)
+    except DataError as error:
+        error.outcome = "nothing was written"
+        raise
+    told = [one for one in problems if not (quiet and one.severity == "note")]
+    lines = problem_lines(told, merged(problems.hidden()), Style.of(sys.stderr))
     if lines:
         click.echo("\n".join(lines), err=True)
     say = speaker(quiet)

@@ -72,7 +72,7 @@ def _show_data_error(error: DataError, as_json: bool) -> None:
     problems = error.problems
     counts = {level: problems.count(level) for level in ("error", "warning", "note")}
     hidden = merged(problems.hidden())
-    verdict = f"{counted(counts)}; nothing was scored"
+    verdict = f"{counted(counts)}; {error.outcome}"
     for line in (*problem_lines(problems, hidden, Style.of(sys.stderr)), verdict):
         click.echo(line, err=True)
     if as_json:

@@ -32,6 +32,8 @@ def convert(
     the inputs have errors; then nothing is written.
     """
     paths, goal = [Path(one) for one in inputs], Path(output)
+    if Path("-") in paths:
+        raise UsageError("convert reads files, not standard input", help="name a file")
     peeks = [_peek(path) for path in paths]
     chosen = choose(peeks, source, target, task, goal.suffix)
     function: Convert = getattr(importlib.import_module(chosen.module), chosen.attribute)

@@ -108,11 +108,14 @@ FORMATS = {
     "brat": "a folder of brat standoff",
 }
 
+REWRITTEN = ("cache", "conll", "tags")
+"""Formats that lead to themselves too: with other ends, or in another scheme."""
+
 CONVERTERS = tuple(
     Converter(source, target, f"{__name__}.convert", "convert", f"to {text}", _is(source))
     for source in FORMATS
     for target, text in FORMATS.items()
-    if source != target
+    if source != target or source in REWRITTEN
 )
 
 CARDS = (

@@ -83,6 +83,8 @@ def chunks(names: Sequence[str], codes: CodeArray, lengths: IntArray, school: st
     """
     read = _READERS.get(school, _read_strict)
     readings, outside = [read(name) for name in names], read("O")
+    if not len(lengths):
+        return Spans.empty()
     edges = [0, len(lengths)]
     if not _leaks(readings, outside, school):
         edges = _blocks(lengths)

@@ -29,9 +29,13 @@ Span = tuple[int, int, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One document on its way: tokens are (start, end) in the text, None where there are none."""
+    """One document on its way, and where it came from.
+
+    Tokens are (start, end) in the text, None where there are none.
+    """
 
     name: str
+    file: str
     text: str
     spans: list[Span]
     tokens: list[tuple[int, int]] | None = None
@@ -69,10 +73,14 @@ def _from_records(inputs: Sequence[Path], options: Options, problems: Problems) 
     chosen, ending = side.gold.written, side.first
     if side.pred is not None and (len(inputs) == 2 or options.get("role") == "predictions"):
         chosen, ending = side.pred, side.second
+    if not ending.forced:
+        place = chosen.reader.place()
+        place.add("end-convention", f"ends are {ending.text}", chosen.key, severity="note")
     rows = _by_document(span_columns(chosen, ending))
     records = pick(sources[0], range(len(rows)))
     return [
-        Text(_named(i), record["text"], rows[i], line=line) for i, (line, record) in records.items()
+        Text(_named(i), sources[0].name, record["text"], rows[i], line=line)
+        for i, (line, record) in records.items()
     ]
 
 
@@ -96,7 +104,7 @@ def _from_brat(
                 Place(problems, one.file).add("text-missing", f"there is no {one.name}.txt")
                 continue
             spans = [(m.start, m.end, m.type, m.group) for m in one.marks or ()]
-            found.append(Text(one.name, one.text, spans))
+            found.append(Text(one.name, one.file, one.text, spans))
     return found
 
 
@@ -153,7 +161,7 @@ def _tagged(rows: Sequence[Tokens]) -> list[Text]:
             span = (tokens[a - first][0], tokens[b - first - 1][1])
             spans[doc].append((*span, found.types[kind], group))
     return [
-        Text(_named(i), text, spans[i], tokens, rows[i].place.line)
+        Text(_named(i), rows[i].place.file, text, spans[i], tokens, rows[i].place.line)
         for i, (text, tokens) in enumerate(laid)
     ]
 

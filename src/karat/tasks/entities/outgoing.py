@@ -20,10 +20,17 @@ from karat.tasks.entities.incoming import Options, Text
 
 WORD = re.compile(r"\w+|[^\w\s]")
 BREAKS = re.compile(r"[\t\r\n]")
+SURROGATE = re.compile("[\ud800-\udfff]")
+HALF = "half of a surrogate pair"
 Rows = list[dict[str, Any]]
 
 
-def _to_cache(texts: list[Text], output: Path, options: Options, problems: Problems) -> None:
+def _to_cache(
+    texts: list[Text],
+    output: Path,
+    options: Options,
+    problems: Problems,  # noqa: ARG001 - one signature for all
+) -> None:
     inclusive = options.get("write_end") == "inclusive"
     rows: Rows = []
     for one in texts:
@@ -36,7 +43,7 @@ def _to_cache(texts: list[Text], output: Path, options: Options, problems: Probl
             rows.append({"predicted_entities": entities})
         else:
             rows.append({"text": one.text, "entities": entities})
-    _write_lines(rows, output, problems)
+    _write_lines(rows, output)
 
 
 def _to_spacy(
@@ -49,33 +56,36 @@ def _to_spacy(
         {"text": one.text, "ents": [{"start": a, "end": b, "label": k} for a, b, k, _ in one.spans]}
         for one in texts
     ]
-    _warn_of_groups(texts, output, problems)
-    _write_lines(rows, output, problems)
+    for one in texts:
+        _warn_of_groups(one, Place(problems, one.file, one.line))
+    _write_lines(rows, output)
 
 
 def _to_conll(texts: list[Text], output: Path, options: Options, problems: Problems) -> None:
     blocks = []
-    for one in _tokenised(texts, output, options, problems):
+    for one in _tokenised(texts, options, problems):
         if not one.words:
-            message = f"{one.text.name} has no tokens, which columns cannot say; it was left out"
+            message = "a text without words; columns cannot say it, so it was left out"
             one.place.add("text-empty", message, severity="warning")
             continue
         rows = zip(one.words, one.edges, one.tags, strict=True)
         block = [[word, str(a), str(b), tag] for word, (a, b), tag in rows]
         for word, _, _, tag in block:
+            if _half(word):
+                _unsayable(one.place, HALF, "UTF-8")
             if BREAKS.search(word + tag) or not word or f"{word}\t".startswith(MARKS):
                 _unsayable(one.place, f"the token {show(word)} with the tag {show(tag)}", "columns")
         blocks.append(block)
-    _write(write_sentences(blocks), output, Place(problems, output.name))
+    output.write_bytes(write_sentences(blocks).encode("utf-8", "replace"))
 
 
 def _to_tags(texts: list[Text], output: Path, options: Options, problems: Problems) -> None:
     key = "predicted_tags" if options.get("role") == "predictions" else "ner_tags"
     rows: Rows = [
         {"tokens": one.words, key: one.tags, "offsets": one.edges, "text": one.text.text}
-        for one in _tokenised(texts, output, options, problems)
+        for one in _tokenised(texts, options, problems)
     ]
-    _write_lines(rows, output, problems)
+    _write_lines(rows, output)
 
 
 def _to_brat(
@@ -87,55 +97,46 @@ def _to_brat(
     output.mkdir()
     names = Counter(one.name for one in texts)
     for one in texts:
-        place = Place(problems, one.name, one.line)
+        place = Place(problems, one.file, one.line)
         for kind in dict.fromkeys(kind for _, _, kind, _ in one.spans):
             if not kind or kind.split() != [kind]:
                 _unsayable(place, f"the type {show(kind)}", "brat")
         if names[one.name] > 1:
             place.add("document-twice", f"there are {names[one.name]} documents of this name")
+        if _half(one.text):
+            _unsayable(place, HALF, "UTF-8")
         marks = [(kind, start, end, group) for start, end, kind, group in one.spans]
-        try:
-            write_document(output, one.name, one.text, marks)
-        except UnicodeEncodeError:
-            _unsayable(place, "half of a surrogate pair", "UTF-8")
+        write_document(output, one.name, one.text, marks)
 
 
-def _write_lines(rows: Rows, output: Path, problems: Problems) -> None:
-    lines = "".join(_line(row) + "\n" for row in rows)
-    _write(lines, output, Place(problems, output.name))
+def _write_lines(rows: Rows, output: Path) -> None:
+    output.write_bytes("".join(_line(row) + "\n" for row in rows).encode("utf-8"))
 
 
 def _line(row: Mapping[str, Any]) -> str:
     """A row as JSON; halves of surrogate pairs can only be written as escapes."""
     line = json.dumps(row, ensure_ascii=False)
-    try:
-        line.encode("utf-8")
-    except UnicodeEncodeError:
-        return json.dumps(row)
-    return line
+    return json.dumps(row) if _half(line) else line
 
 
-def _write(content: str, output: Path, place: Place) -> None:
-    try:
-        output.write_bytes(content.encode("utf-8"))
-    except UnicodeEncodeError:
-        _unsayable(place, "half of a surrogate pair", "UTF-8")
+def _half(text: str) -> bool:
+    """Whether a text holds half of a surrogate pair."""
+    return not text.isascii() and SURROGATE.search(text) is not None
 
 
 def _unsayable(place: Place, what: str, form: str) -> None:
     place.add("format-limit", f"{what} cannot be said in {form}")
 
 
-def _warn_of_groups(texts: Sequence[Text], output: Path, problems: Problems) -> None:
+def _warn_of_groups(one: Text, place: Place) -> None:
     """Warn that entities of several mentions fall apart."""
-    sizes = Counter((i, group) for i, one in enumerate(texts) for *_, group in one.spans)
-    several = sum(size > 1 for size in sizes.values())
+    several = sum(size > 1 for size in Counter(group for *_, group in one.spans).values())
     if several:
         message = (
-            f"{several} entities have several mentions; the format cannot say that they belong "
+            f"entities of several mentions ({several}x); the format cannot say that these belong "
             "together"
         )
-        Place(problems, output.name).add("mentions-apart", message, severity="warning")
+        place.add("mentions-apart", message, severity="warning")
 
 
 # --- tokens -----------------------------------------------------------------------------------
@@ -152,18 +153,16 @@ class Tokenised:
     place: Place
 
 
-def _tokenised(
-    texts: list[Text], output: Path, options: Options, problems: Problems
-) -> Iterator[Tokenised]:
+def _tokenised(texts: list[Text], options: Options, problems: Problems) -> Iterator[Tokenised]:
     """Every text in tokens and tags. Tags cannot say that spans overlap, nor name no type."""
-    _warn_of_groups(texts, output, problems)
     scheme = str(options.get("scheme") or "IOB2")
     for one in texts:
-        place = Place(problems, one.name, one.line)
+        place = Place(problems, one.file, one.line)
+        _warn_of_groups(one, place)
         spans = sorted({(a, b, k) for a, b, k, _ in one.spans})
         for left, right in pairwise(spans):
             if right[0] < left[1]:
-                message = f"{one.name}: spans {left} and {right} overlap, which tags cannot say"
+                message = f"spans {_shown(left)} and {_shown(right)} overlap, which tags cannot say"
                 place.add("span-overlap", message)
         for a, b, kind in spans:
             if not kind:
@@ -176,6 +175,11 @@ def _tokenised(
         edges = _tokens(one, spans)
         words = [one.text[a:b] for a, b in edges]
         yield Tokenised(one, words, edges, encoded(scheme, edges, spans), place)
+
+
+def _shown(span: tuple[int, int, str]) -> str:
+    """A span as messages show it."""
+    return f"{span[2]} {span[0]} to {span[1]}"
 
 
 def _tokens(one: Text, spans: Sequence[tuple[int, int, str]]) -> list[tuple[int, int]]:
