@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import importlib.util
 import io
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,6 +120,11 @@ def _told(name: str) -> Iterator[None]:
         ) from error
 
 
+def is_local(name: str) -> bool:
+    """Whether the model lies on this machine; otherwise its name is asked for at the hub."""
+    return name in (SMOLLM2, TINY) or Path(name).is_dir()
+
+
 def configuration(name: str) -> Any:
     """The configuration of a model."""
     with _told(name), quiet():
@@ -230,6 +236,9 @@ def quiet() -> Iterator[None]:
     """The libraries' bars and remarks stay off the terminal: karat says itself what matters."""
     log = transformers.utils.logging
     before = log.get_verbosity()
+    hub = logging.getLogger("huggingface_hub")
+    level = hub.level
+    hub.setLevel(logging.CRITICAL)  # it would tell of every vain try to reach the hub
     log.set_verbosity_error()
     log.disable_progress_bar()
     try:
@@ -237,5 +246,6 @@ def quiet() -> Iterator[None]:
         with contextlib.redirect_stderr(io.StringIO()):
             yield
     finally:
+        hub.setLevel(level)
         log.set_verbosity(before)
         log.enable_progress_bar()

@@ -97,9 +97,11 @@ def predict(settings: Settings, job: Job, pace: Pace, say: Say, write: Write) ->
     """The files that were written; none where a shard alone was run."""
     need_models()
     from karat.models.journal import Journal
-    from karat.models.loading import configuration, kind_of
+    from karat.models.loading import configuration, is_local, kind_of
     from karat.models.paths import usual
 
+    if not is_local(settings.name):
+        say(f"{settings.name}: there is no such folder, so it is taken for a hub name")
     config = configuration(settings.name)
     kind = kind_of(config)
     say(f"{settings.name}: {config.model_type}, a {kind} model")
