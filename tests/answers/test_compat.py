@@ -60,7 +60,7 @@ def test_missing_predictions_score_nothing(tmp_path: Path) -> None:
     names = written(tmp_path, "g.json", GOLD), written(tmp_path, "p.json", {"q1": "x"})
     done = run(*names)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "2 of 3 questions have no prediction: q2, q3" in done.stderr
+    assert "no prediction for 2 of 3 questions: q2, q3" in done.stderr
     assert run(*names, "--missing", "zero").returncode == 0
 
 

@@ -5,43 +5,43 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 from making import dataset, question, text
 from reference import official11, official20, questions, raw20
 
 from karat.model.problem import Problems
 from karat.tasks.answers import files, records
+from karat.tasks.answers.reading import Reading
 from karat.tasks.answers.totals import official11 as fold11
 from karat.tasks.answers.totals import official20 as fold20
 
 
-def gold(data: dict[str, Any], version: str) -> files.Asked:
-    import msgspec
-
-    reading = records.Reading(b"{}", "gold", Problems(), strict=False)
-    found = files.asked(msgspec.convert(data, records.Dataset), reading, version)
+def asked(data: dict[str, Any], said: dict[str, str], version: str) -> files.Asked:
+    reading = Reading(lambda: b"{}", "gold", Problems())
+    found = files.asked(msgspec.convert(data, records.Dataset), said, reading, version)
     assert found is not None
     return found
 
 
 def scores(data: dict[str, Any], said: dict[str, str], chances: Any = None) -> Any:
-    asked = gold(data, "2.0")
-    return files.scored(asked, list(map(said.get, asked.ids)), files.Choices(), chances)
+    gold = asked(data, said, "2.0")
+    return files.scored(gold, list(map(said.get, gold.ids)), files.Choices(), chances)
 
 
 def case(seed: int) -> tuple[dict[str, Any], dict[str, str], dict[str, float]]:
     """Sixty questions, some with repeated ids, their answers and probabilities."""
     rng = Random(seed)
     pool = [text(rng) for _ in range(8)] + ["", "the", "%"]
-    asked, said = [], {}
+    posed, said = [], {}
     for i in range(60):
         key = str(rng.randrange(55)) if rng.random() < 0.2 else f"q{i}"
         golds = [rng.choice(pool) for _ in range(rng.choice([0, 0, 1, 1, 2, 3]))]
-        asked.append(question(key, *golds))
+        posed.append(question(key, *golds))
         said[key] = rng.choice(pool)
     keys = list(said)
     rng.shuffle(keys)
-    return dataset(asked), said, {k: rng.choice([0, 0.25, 0.5, 1, rng.random()]) for k in keys}
+    return dataset(posed), said, {k: rng.choice([0, 0.25, 0.5, 1, rng.random()]) for k in keys}
 
 
 @pytest.mark.parametrize("block", range(10))
@@ -64,7 +64,7 @@ def test_version_1(block: int) -> None:
         for one in questions(data):
             one["answers"] = one["answers"] or [{"text": "the"}]
         said.pop(next(iter(said)))
-        asked = gold(data, "1.1")
+        gold = asked(data, said, "1.1")
         choices = files.Choices(version="1.1", missing="zero")
-        found = files.scored(asked, list(map(said.get, asked.ids)), choices)
+        found = files.scored(gold, list(map(said.get, gold.ids)), choices)
         assert fold11(found.exact, found.f1) == official11(data, said), seed

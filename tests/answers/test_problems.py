@@ -33,8 +33,8 @@ def test_sound_files_have_none(tmp_path: Path) -> None:
         ('{"q1": "a",\n "q2": "",\n "q3": 7}', "answer-type", 3, "q3"),
         ('["a", "b"]', "not-mapping", None, None),
         ('{"q1": "a",\n "q2": }', "json-syntax", 2, None),
-        ('{"q1": "a", "q2": NaN, "q3": ""}', "nan-literal", None, None),
-        ('{"q1": "a",\n "q2": "",\n "q1": "b", "q3": ""}', "duplicate-key", 1, "q1"),
+        ('{"q1": "a", "q2": NaN, "q3": ""}', "nan-literal", 1, "q2"),
+        ('{"q1": "a",\n "q2": "",\n "q1": "b", "q3": ""}', "duplicate-key", 3, "q1"),
         ('{"q1": "a"}', "prediction-missing", None, None),
         ("", "file-empty", None, None),
     ],
@@ -90,7 +90,7 @@ def test_extra_and_repeated_ids_are_warnings(tmp_path: Path) -> None:
 
 def test_missing_predictions_are_counted_and_named(tmp_path: Path) -> None:
     files = written(tmp_path, "g.json", GOLD), written(tmp_path, "p.json", {"q3": "cat"})
-    with pytest.raises(DataError, match=r"2 of 3 questions have no prediction: q1, q2"):
+    with pytest.raises(DataError, match=r"no prediction for 2 of 3 questions: q1, q2"):
         karat.score(*files)
     zero, skip = karat.score(*files, missing="zero"), karat.score(*files, missing="skip")
     assert (zero.n, zero.exact) == (3, pytest.approx(100 / 3))
@@ -134,7 +134,7 @@ def test_a_lone_surrogate_is_scored_as_the_script_does(tmp_path: Path) -> None:
 
 def test_version_1_refuses_silence(tmp_path: Path) -> None:
     files = written(tmp_path, "g.json", GOLD), written(tmp_path, "p.json", SAID)
-    with pytest.raises(DataError, match="no gold answer: q2"):
+    with pytest.raises(DataError, match="no gold answer for 1 of 3 questions: q2"):
         karat.score(*files, task="squad1")
 
 

@@ -11,17 +11,19 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Sequence
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
-from karat.errors import KaratError
+from karat.errors import DataError, KaratError
 from karat.model.problem import Problems
 from karat.read.collector import without_collector
 from karat.tasks.answers import files, records
-from karat.tasks.answers.records import Reading
+from karat.tasks.answers.reading import Content, Reading
 from karat.tasks.answers.totals import Scores, official20
 
-FAILED = 1
+FAILED, INTERRUPTED = 1, 130
 
 
 def parser() -> argparse.ArgumentParser:
@@ -57,6 +59,7 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
+@without_collector()
 def main(words: Sequence[str] | None = None) -> int:
     """The exit status: 0, or 1 where the files cannot be scored."""
     words = sys.argv[1:] if words is None else words
@@ -66,8 +69,7 @@ def main(words: Sequence[str] | None = None) -> int:
     given = parser().parse_args(words)
     problems = Problems()
     try:
-        with without_collector():
-            scores = read(given, problems)
+        scores = read(given, problems)
         tell(problems)
         if scores is None:
             return FAILED
@@ -78,12 +80,16 @@ def main(words: Sequence[str] | None = None) -> int:
 
             draw(scores, Path(pictures))
         if given.out_file:
-            Path(given.out_file).write_text(json.dumps(out), encoding="utf-8")
+            from karat.present.jsonfile import write_atomically
+
+            write_atomically(given.out_file, json.dumps(out).encode())
     except (KaratError, OSError) as error:
-        print(error, file=sys.stderr)
+        print(f"error: {error}", file=sys.stderr)
         if isinstance(error, KaratError) and error.help:
-            print(f"  help: {error.help}", file=sys.stderr)
+            print(f"help: {error.help}", file=sys.stderr)
         return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
     print(json.dumps(out, indent=2))
     return 0
 
@@ -91,38 +97,56 @@ def main(words: Sequence[str] | None = None) -> int:
 def read(given: argparse.Namespace, problems: Problems) -> Scores | None:
     """The scores of the files, None where they have errors."""
     choices = files.Choices(missing=given.missing)
-    reading = opened(given.data_file, problems)
-    dataset = records.read_questions(reading)
-    reading.data = b""  # most of the memory, and no longer needed
-    gold = None if dataset is None else files.asked(dataset, reading, "2.0")
-    del reading, dataset
-    reading = opened(given.pred_file, problems)
-    said = records.read_predictions(reading)
+    gold_file, said_file, chance_file = (
+        opened(path, problems) for path in (given.data_file, given.pred_file, given.na_prob_file)
+    )
+    dataset = records.read_questions(gold_file)
+    gold_file.release()
+    said = records.read_predictions(said_file)
+    chances = records.read_chances(chance_file) if given.na_prob_file else None
+    gold = None if dataset is None else files.asked(dataset, said, gold_file, choices.version)
     if gold is None or said is None:
         return None
-    gold, answers = files.paired(gold, said, reading, choices)
-    chances = None
-    if given.na_prob_file:
-        reading = opened(given.na_prob_file, problems)
-        chances = records.read_chances(reading)
-        if chances is not None:
-            files.checked_chances(gold, answers, chances, reading)
+    del dataset
+    gold, answers = files.paired(gold, said, said_file, choices)
+    if chances is not None:
+        files.checked_chances(gold, answers, chances, chance_file)
     return None if problems.errors else files.scored(gold, answers, choices, chances)
 
 
 def opened(path: str, problems: Problems) -> Reading:
-    """A file as bytes; what the official script lets pass is a warning."""
-    return Reading(Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf"), path, problems, False)
+    """A file to be read; what the official script lets pass is a warning."""
+
+    def fetch() -> Content:
+        try:
+            return content(path)
+        except OSError as error:
+            from karat.read.source import unreadable
+
+            raise DataError([unreadable(Path(path), path, error)]) from None
+
+    return Reading(fetch, path, problems, strict=False)
+
+
+def content(path: str) -> Content:
+    """What a file holds, mapped into memory where that is possible: it is not copied then."""
+    with Path(path).open("rb") as file:
+        try:
+            mapped = mmap(file.fileno(), 0, access=ACCESS_READ)
+        except (OSError, ValueError):
+            return file.read()  # a pipe, or an empty file
+    return mapped if mapped[: len(BOM_UTF8)] != BOM_UTF8 else mapped[len(BOM_UTF8) :]
 
 
 def tell(problems: Problems) -> None:
     """Print the problems on stderr."""
-    for problem in problems:
-        print(problem.text, file=sys.stderr)
-        if problem.help:
-            print(f"  help: {problem.help}", file=sys.stderr)
-    for (code, file), more in problems.hidden().items():
-        print(f"{file}: {code}: {more:,} more", file=sys.stderr)
+    if not len(problems):
+        return
+    from karat.present.problems import merged, problem_lines
+    from karat.present.style import Style
+
+    for line in problem_lines(problems, merged(problems.hidden()), Style.of(sys.stderr)):
+        print(line, file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -13,15 +13,17 @@ import json
 import sys
 from collections.abc import Sequence
 
-from karat.compat.squad import FAILED, opened, tell
+from karat.compat.squad import FAILED, INTERRUPTED, opened, tell
 from karat.model.problem import Problems
 from karat.read.collector import without_collector
+from karat.read.place import printable
 from karat.tasks.answers import files, records
 from karat.tasks.answers.totals import official11
 
 EXPECTED = "1.1"
 
 
+@without_collector()
 def main(words: Sequence[str] | None = None) -> int:
     """The exit status: 0, or 1 where the files cannot be scored."""
     parser = argparse.ArgumentParser(
@@ -32,13 +34,11 @@ def main(words: Sequence[str] | None = None) -> int:
     given = parser.parse_args(words)
     problems = Problems()
     try:
-        with without_collector():
-            out = scored(given, problems)
-    except OSError as error:
-        print(error, file=sys.stderr)
-        return FAILED
+        out = scored(given, problems)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    tell(problems)
     if out is None:
-        tell(problems)
         return FAILED
     print(json.dumps(out))
     return 0
@@ -47,19 +47,23 @@ def main(words: Sequence[str] | None = None) -> int:
 def scored(given: argparse.Namespace, problems: Problems) -> dict[str, int | float] | None:
     """The two numbers, None where the files have errors."""
     choices = files.Choices(version="1.1", missing="zero")
-    reading = opened(given.dataset_file, problems)
-    dataset = records.read_questions(reading)
-    gold = None if dataset is None else files.asked(dataset, reading, "1.1")
-    reading = opened(given.prediction_file, problems)
-    said = records.read_predictions(reading)
-    if gold is None or said is None or problems.errors:
+    gold_file, said_file = (
+        opened(path, problems) for path in (given.dataset_file, given.prediction_file)
+    )
+    dataset = records.read_questions(gold_file)
+    gold_file.release()
+    said = records.read_predictions(said_file)
+    gold = None if dataset is None else files.asked(dataset, said, gold_file, choices.version)
+    if gold is None or said is None:
         return None
     if dataset.version != EXPECTED:
         text = f"Evaluation expects v-{EXPECTED}, but got dataset with v-{dataset.version}"
         print(text, file=sys.stderr)
     for key in gold.ids:
         if key not in said:
-            print(f"Unanswered question {key} will receive score 0.", file=sys.stderr)
+            print(f"Unanswered question {printable(key)} will receive score 0.", file=sys.stderr)
+    records.check_extra(set(gold.ids), said, "predictions", said_file)
+    said_file.tell()
     scores = files.scored(gold, list(map(said.get, gold.ids)), choices)
     return official11(scores.exact, scores.f1)
 

@@ -293,6 +293,10 @@ class Fields:
             else:
                 column.add(list(map(self._getters[name], rows)), place)
 
+    def take(self, name: str, values: list[Any], place: Callable[[int], Place]) -> None:
+        """Take one field of the next rows as values, where no typed row holds it."""
+        self._columns[name].add(values, place)
+
     def skip(self, rows: int) -> None:
         """Take rows that could not be read."""
         for column in self._columns.values():

@@ -26,7 +26,19 @@ class Written(float):
 
 
 class Spoiled(float):
-    """Stands for a number that was already reported (NaN, 1e400), so that checks pass over it."""
+    """Stands for a number that JSON does not have (NaN, 1e400).
+
+    The reader reports it, so that the checks of a task pass over it.
+    """
+
+    __slots__ = ("text",)
+    text: str
+
+    def __new__(cls, text: str) -> Self:
+        """What stands for the number that `text` writes."""
+        self = super().__new__(cls, "nan")
+        self.text = text
+        return self
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,25 +243,30 @@ class Source:
         return []
 
     def _unreadable(self, error: OSError) -> Problem:
-        if isinstance(error, FileNotFoundError):
-            return self._problem("file-missing", f"no such file: {self.name}", self._alike())
-        if isinstance(error, IsADirectoryError):
-            return self._problem("file-unreadable", "this is a folder; a file is needed")
-        reason = error.strerror or type(error).__name__
-        return self._problem("file-unreadable", f"cannot be read: {reason.lower()}")
-
-    def _alike(self) -> str:
-        """A hint at files of nearly the same name in the same folder."""
-        path = self._file()
-        try:
-            names = [one.name for one in path.parent.iterdir()]
-            close = get_close_matches(path.name, names, n=3, cutoff=0.7)
-        except OSError:
-            return ""
-        return f"did you mean {' or '.join(close)}?" if close else ""
+        return unreadable(self._file(), self.name, error)
 
     def _problem(self, code: str, message: str, help: str = "") -> Problem:
         return Problem(code, "error", message, self.name, help=help)
+
+
+def unreadable(path: Path, name: str, error: OSError) -> Problem:
+    """Why a file could not be read; one that is not there may have a neighbour of like name."""
+    if isinstance(error, FileNotFoundError):
+        return Problem("file-missing", "error", f"no such file: {name}", name, help=_alike(path))
+    reason = f"cannot be read: {(error.strerror or type(error).__name__).lower()}"
+    if isinstance(error, IsADirectoryError):
+        reason = "this is a folder; a file is needed"
+    return Problem("file-unreadable", "error", reason, name)
+
+
+def _alike(path: Path) -> str:
+    """A hint at files of nearly the same name in the same folder."""
+    try:
+        names = [one.name for one in path.parent.iterdir()]
+        close = get_close_matches(path.name, names, n=3, cutoff=0.7)
+    except OSError:
+        return ""
+    return f"did you mean {' or '.join(close)}?" if close else ""
 
 
 def sources(things: Iterable[Any]) -> tuple[Source, ...]:

@@ -9,8 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from typing import Any
+from collections.abc import Iterator
+from functools import reduce
+from typing import Any, NamedTuple
 
+from karat.model.problem import Severity
 from karat.read.place import Place, Spoiled, Written, printable
 
 HALF_PAIR = re.compile("[\ud800-\udfff]")
@@ -30,6 +33,19 @@ class Repeated(dict[str, Any]):
     """An object in which keys were repeated; `times` counts them."""
 
     times: Counter[str]
+
+
+Path = tuple[str | int, ...]
+"""Where a part stands in a value: the keys and places on the way to it."""
+
+
+class Defect(NamedTuple):
+    """Something that JSON forbids, and where it stands in the value."""
+
+    code: str
+    message: str
+    path: Path
+    severity: Severity = "error"
 
 
 class StrictReader:
@@ -70,13 +86,10 @@ class StrictReader:
     def report(self, value: Any, place: Place) -> bool:
         """Whether the last value read was free of errors; what was wrong is reported."""
         for name in dict.fromkeys(self._literals):
-            text = f"bare {name} is not JSON; drop the row or write a finite number"
-            place.add("nan-literal", text)
+            place.add(*_unwritable(name))
         for number in self._huge:
-            place.add("number-overflow", f"{number[:40]} is too large for a number of 64 bits")
-        if self._repeats:
-            report_repeats(value, "", place)
-        report_half_pairs(value, "", place)
+            place.add(*_unwritable(number))
+        report_defects(value, (), place)
         return not (self._literals or self._huge or self._repeats)
 
     def _pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -92,12 +105,12 @@ class StrictReader:
         number = Written(text)
         if number in (float("inf"), float("-inf")):
             self._huge.append(text)
-            return Spoiled("nan")
+            return Spoiled(text)
         return number
 
     def _constant(self, name: str) -> float:
         self._literals.append(name)
-        return Spoiled("nan")
+        return Spoiled(name)
 
 
 def path(parent: str, key: str | int) -> str:
@@ -124,37 +137,49 @@ def _hint(text: str, at: int) -> str:
     return f" ({name[0]}: looks like Python repr; use json.dumps)" if name else ""
 
 
-def report_repeats(value: Any, where: str, place: Place) -> None:
-    """Report the keys that were repeated in any object of a value."""
-    if isinstance(value, dict):
-        for key, times in getattr(value, "times", {}).items():
-            if times > 1:
-                often = "twice" if times == 2 else f"{times} times"
-                text = f"key '{printable(key)}' appears {often} in one object"
-                place.add(
-                    "duplicate-key",
-                    f"{text}; JSON readers keep only the last value",
-                    printable(path(where, key)),
-                )
-        for key, item in value.items():
-            report_repeats(item, path(where, key), place)
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            report_repeats(item, path(where, i), place)
+def written(parts: Path) -> str:
+    """A path as messages show it."""
+    return printable(str(reduce(path, parts, "")))
 
 
-def report_half_pairs(value: Any, where: str, place: Place) -> None:
-    """Warn of the texts of a value that hold half of a surrogate pair."""
-    if isinstance(value, str):
-        half = HALF_PAIR.search(value)
-        if half:
-            text = (
-                f"text holds half of a surrogate pair (\\u{ord(half[0]):04x}); it is kept as it is"
-            )
-            place.add("lone-surrogate", text, printable(where), severity="warning")
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            report_half_pairs(item, path(where, key), place)
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            report_half_pairs(item, path(where, i), place)
+UNWRITABLE = ("nan-literal", "number-overflow")
+"""The codes of numbers that JSON does not have."""
+
+
+def _unwritable(number: str) -> tuple[str, str]:
+    """The code and the message of a number that JSON does not have."""
+    if number[-1].isdigit():
+        return "number-overflow", f"{number[:40]} is too large for a number of 64 bits"
+    return "nan-literal", f"bare {number} is not JSON; drop the row or write a finite number"
+
+
+def report_defects(value: Any, where: Path, place: Place) -> None:
+    """Report repeated keys and half surrogate pairs in a value that stands at `where`."""
+    for code, message, path, severity in defects(value):
+        if code not in UNWRITABLE:
+            place.add(code, message, written((*where, *path)), severity=severity)
+
+
+def defects(value: Any) -> Iterator[Defect]:
+    """All that JSON forbids inside a value that a StrictReader gave, in the order of the text."""
+    # A list of what is left and no recursion: a value may be deeper than calls may be.
+    left: list[tuple[Path, Any]] = [((), value)]
+    while left:
+        at, one = left.pop()
+        if isinstance(one, str):
+            half = HALF_PAIR.search(one)
+            if half:
+                text = f"text holds half of a surrogate pair (\\u{ord(half[0]):04x})"
+                yield Defect("lone-surrogate", f"{text}; it is kept as it is", at, "warning")
+        elif isinstance(one, Spoiled):
+            yield Defect(*_unwritable(one.text), at)
+        elif isinstance(one, dict):
+            for key, times in getattr(one, "times", {}).items():
+                if times > 1:
+                    often = "twice" if times == 2 else f"{times} times"
+                    text = f"key '{printable(key)}' appears {often} in one object"
+                    text = f"{text}; JSON readers keep only the last value"
+                    yield Defect("duplicate-key", text, (*at, key))
+            left += [((*at, key), item) for key, item in reversed(one.items())]
+        elif isinstance(one, list):
+            left += [((*at, i), one[i]) for i in range(len(one) - 1, -1, -1)]

@@ -68,7 +68,7 @@ def _quick_kind(pairs: AnswerPairs, i: int) -> str:
 
 def _questions(pairs: AnswerPairs, places: Sequence[int]) -> dict[int, dict[str, Any]]:
     """The question with its article and context, for the few items that are shown."""
-    wanted = {int(pairs.gold.asked.places[i]): i for i in places}
+    wanted = {int(pairs.gold.places[i]): i for i in places}
     found: dict[int, dict[str, Any]] = {}
     at = 0
     for article in _articles(pairs.gold.request.gold[0].data()):
@@ -134,7 +134,7 @@ def _example(pairs: AnswerPairs, i: int, score: float, shown: Mapping[str, Any])
         fields["context"] = shown["context"]
     return Example(
         id=pairs.ids[i],
-        record=int(pairs.gold.asked.places[i]),
+        record=int(pairs.gold.places[i]),
         score=100.0 * score,
         why=_why(kind, said, true, common),
         kind=kind,

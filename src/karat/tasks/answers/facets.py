@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -12,23 +13,18 @@ import msgspec
 import numpy as np
 
 from karat.model.pairs import CodeArray, Facet
-from karat.read.fields import Fields, Selected
+from karat.model.problem import Problems
+from karat.read.fields import Fields, Selected, inside
+from karat.read.locate import lines_of
+from karat.read.place import Place
+from karat.read.strictjson import Path
 from karat.tasks.answers import COMPUTED, files, records
 from karat.tasks.answers.normal import squad_words
-from karat.tasks.answers.records import Reading
+from karat.tasks.answers.reading import Reading
 
 _WORDS = {"whom": "who", "whose": "who"} | {
     word: word for word in ("who", "what", "when", "where", "which", "why", "how")
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A question with its article and paragraph, for the fields that are computed."""
-
-    question: Any
-    article: str
-    paragraph: str
 
 
 def schema(names: Sequence[str]) -> type[msgspec.Struct] | None:
@@ -54,21 +50,28 @@ def articles_of(dataset: Any, places: Sequence[int]) -> tuple[CodeArray, list[st
     """(article of each question, name of each article). Articles of one title are one."""
     names: dict[str, int] = {}
     counts, codes = [], []
-    for number, article in enumerate(dataset.data, 1):
-        title = article.title if isinstance(article.title, str) and article.title else ""
-        codes.append(names.setdefault(title or f"article {number}", len(names)))
+    for name, article in _named(dataset):
+        codes.append(names.setdefault(name, len(names)))
         counts.append(sum(len(paragraph.qas) for paragraph in article.paragraphs))
     each = np.repeat(np.array(codes, dtype=np.int32), counts)
     return each[np.asarray(places, dtype=np.int64)], list(names)
 
 
+def _named(dataset: Any) -> list[tuple[str, Any]]:
+    """The articles with their titles, or their numbers where they have none."""
+    return [
+        (title if isinstance(title, str) and title else f"article {number}", article)
+        for number, article in enumerate(dataset.data, 1)
+        for title in [article.title]
+    ]
+
+
 def _paragraph_names(dataset: Any) -> list[str]:
     """The name of the paragraph of every question in the file."""
     found: list[str] = []
-    for number, article in enumerate(dataset.data, 1):
-        title = article.title if isinstance(article.title, str) and article.title else ""
-        for p, paragraph in enumerate(article.paragraphs, 1):
-            found += [f"{title or f'article {number}'} §{p}"] * len(paragraph.qas)
+    for name, article in _named(dataset):
+        for number, paragraph in enumerate(article.paragraphs, 1):
+            found += [f"{name} §{number}"] * len(paragraph.qas)
     return found
 
 
@@ -86,55 +89,74 @@ def default_cluster(
 
 
 def select(
-    fields: Fields, dataset: Any, gold: files.Asked, titles: list[str], reading: Reading
+    fields: Fields, dataset: Any, gold: files.Asked, reading: Reading, problems: Problems
 ) -> Selected:
     """The facets, clusters and weights that were asked for."""
-    struct = fields.schema("Row", {})
-    articles, _ = articles_of(dataset, gold.places)
-    paragraphs = _paragraph_names(dataset) if "paragraph" in fields.names else None
-    attributes = {f.encode_name: f.name for f in msgspec.structs.fields(type(gold.questions[0]))}
-    own = sorted({name.split(".")[0] for name in fields.names if name not in COMPUTED})
-    rows = []
-    for at, question in enumerate(gold.questions):
-        row: dict[str, Any] = {}
-        for name in own:
-            if name in attributes:
-                value = getattr(question, attributes[name])
-                if value is not msgspec.UNSET:
-                    row[name] = value
-        placed = Placed(
-            getattr(question, attributes["question"], "") if "question" in attributes else "",
-            titles[articles[at]],
-            paragraphs[gold.places[at]] if paragraphs else "",
-        )
-        for name in fields.names:
-            if name in COMPUTED:
-                row[name] = _computed(name, question, placed, gold.ids[at])
-        rows.append(row)
-    fields.add(
-        msgspec.convert(rows, list[struct]),  # type: ignore[valid-type]
-        lambda i: reading.at_key(gold.ids[i], int(gold.places[i])),
-    )
-    known = {*COMPUTED, *_keys_of_first(reading)}
-    return fields.finish(reading.problems, reading.name, known)
+    asked = Questions.of(dataset, gold)
+    paths = records.paths_of(dataset)
+
+    @cache
+    def lines() -> Mapping[Path, int]:
+        return lines_of(reading.text, paths)
+
+    def place(i: int) -> Place:
+        at = gold.places[i]
+        return Place(problems, reading.name, lines().get(paths[at]), at)
+
+    for name in fields.names:
+        compute = _COMPUTED.get(name)
+        fields.take(name, compute(asked) if compute else asked.own(name), place)
+    return fields.finish(problems, reading.name, {*COMPUTED, *_keys_of_first(reading)})
 
 
-def _computed(name: str, question: Any, placed: Placed, key: str) -> Any:
-    """A computed field of one question."""
-    text = placed.question if isinstance(placed.question, str) else ""
-    make: dict[str, Callable[[], Any]] = {
-        "article": lambda: placed.article,
-        "paragraph": lambda: placed.paragraph,
-        "question": lambda: key,
-        "question_word": lambda: question_word(text),
-        "question_length": lambda: len(text.split()),
-        "answer_length": lambda: (
-            len(squad_words(question.answers[0].text)) if question.answers else 0
-        ),
-        "answerable": lambda: bool(question.answers),
-        "golds": lambda: len(question.answers),
-    }
-    return make[name]()
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """The questions that count, with whatever they are sliced by."""
+
+    dataset: Any
+    gold: files.Asked
+    decoded: Sequence[Any]
+
+    @classmethod
+    def of(cls, dataset: Any, gold: files.Asked) -> Questions:
+        """The questions of a data set that count."""
+        every = [q for article in dataset.data for p in article.paragraphs for q in p.qas]
+        return cls(dataset, gold, [every[place] for place in gold.places])
+
+    def own(self, name: str) -> list[Any]:
+        """A field that the questions themselves have; UNSET where one lacks it."""
+        first, _, rest = name.partition(".")
+        attributes = {f.encode_name: f.name for f in msgspec.structs.fields(type(self.decoded[0]))}
+        values = [getattr(question, attributes[first]) for question in self.decoded]
+        return [inside(value, rest) for value in values] if rest else values
+
+    def texts(self) -> list[str]:
+        """The questions as they are asked, empty where there is no text."""
+        return [text if isinstance(text, str) else "" for text in self.own("question")]
+
+    def articles(self) -> list[str]:
+        """The article of each question."""
+        codes, titles = articles_of(self.dataset, self.gold.places)
+        return [titles[code] for code in codes]
+
+    def paragraphs(self) -> list[str]:
+        """The paragraph of each question."""
+        names = _paragraph_names(self.dataset)
+        return [names[place] for place in self.gold.places]
+
+
+_COMPUTED: Mapping[str, Callable[[Questions], list[Any]]] = {
+    "article": Questions.articles,
+    "paragraph": Questions.paragraphs,
+    "question": lambda asked: asked.gold.ids,
+    "question_word": lambda asked: list(map(question_word, asked.texts())),
+    "question_length": lambda asked: [len(text.split()) for text in asked.texts()],
+    "answer_length": lambda asked: [
+        len(squad_words(answers[0].text)) if answers else 0 for answers in asked.gold.golds
+    ],
+    "answerable": lambda asked: list(map(bool, asked.gold.golds)),
+    "golds": lambda asked: list(map(len, asked.gold.golds)),
+}
 
 
 def question_word(text: str) -> str:
@@ -148,7 +170,7 @@ def question_word(text: str) -> str:
 def _keys_of_first(reading: Reading) -> list[str]:
     """The keys of the first question, for hints."""
     try:
-        dataset = msgspec.json.decode(reading.data)
+        dataset = msgspec.json.decode(reading.content)
         questions = chain.from_iterable(p["qas"] for a in dataset["data"] for p in a["paragraphs"])
         return [str(key) for key in next(questions)]
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError, StopIteration):

@@ -10,7 +10,8 @@ something said where there is no answer. What is left is normalised many texts a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from karat.tasks.answers.normal import (
@@ -20,7 +21,6 @@ from karat.tasks.answers.normal import (
     VOID,
     Words,
     official_words,
-    squad_words,
 )
 
 Number = int | float
@@ -28,10 +28,11 @@ Tokens = Sequence[Any]
 Rule = Callable[[Tokens, Iterable[Tokens]], tuple[Number, Number]]
 """(exact, f1) of the words said, given the words of each gold answer."""
 
-BLOCK = 256
-"""Questions whose texts are normalised together."""
+BLOCK = 1024
+"""Questions that are looked at together: enough to normalise many texts at a time, and few enough
+that they are still in the processor's cache."""
 
-_ARTICLES = tuple(f" {word} ".encode() for word in sorted(ARTICLES))
+_ARTICLE = re.compile(b" (?:" + "|".join(sorted(ARTICLES)).encode() + b") ")
 _VOID = frozenset(VOID)
 _HARMLESS = b"\n" + bytes(range(32, 127)) + bytes(range(128, 256))
 
@@ -42,10 +43,6 @@ class Text(Protocol):
     @property
     def text(self) -> str:
         """What it says."""
-
-
-Hard = tuple[int, str, Sequence[Text]]
-"""A question that needs the normal form: its place, what was said, its gold answers."""
 
 
 def best20(said: Tokens, golds: Iterable[Tokens]) -> tuple[Number, Number]:
@@ -113,77 +110,86 @@ def score(
         return _score_by(golds, said, rule, words)
     exact: list[Number] = [0] * len(said)
     f1: list[Number] = [0] * len(said)
-    hard: list[Hard] = []
-    silence = rule((), ())
-    for at, (answers, text) in enumerate(zip(golds, said, strict=True)):
-        if answers and text:
-            for answer in answers:
-                if answer.text == text and _speaks(text):
-                    exact[at], f1[at] = 1, 1.0
-                    break
-            else:
-                hard.append((at, text, answers))
-        elif not answers and text == "":
-            exact[at], f1[at] = silence
-        elif text is not None and _undecided(answers, text):
-            golden = (squad_words(answer.text) for answer in answers)
-            exact[at], f1[at] = rule(squad_words(text), golden)
-    for start in range(0, len(hard), BLOCK):
-        _settle(hard[start : start + BLOCK], exact, f1, rule)
+    for start in range(0, len(said), BLOCK):
+        block = slice(start, start + BLOCK)
+        hard = _triaged(golds[block], said[block], start, rule((), ()), exact, f1)
+        for at, score in zip(hard, _settled(hard, golds, said, rule), strict=True):
+            exact[at], f1[at] = score
     return exact, f1
 
 
-def _speaks(text: str) -> bool:
-    """Whether a text that is not empty surely has words; if not, it may have some all the same."""
-    return text[0] not in _VOID or bool(text.strip(VOID))
-
-
-def _undecided(answers: Sequence[Text], text: str) -> bool:
-    """Whether a side that looks empty may equal the other one: if not, the score is 0."""
-    if text:
-        return not _speaks(text)
-    return any(not answer.text or not _speaks(answer.text) for answer in answers)
-
-
-def _settle(
-    block: Sequence[Hard],
+def _triaged(
+    golds: Sequence[Sequence[Text]],
+    said: Sequence[str | None],
+    start: int,
+    silence: tuple[Number, Number],
     exact: list[Number],
     f1: list[Number],
+) -> list[int]:
+    """The questions that need the normal form; the scores above 0 of all others are written."""
+    hard: list[int] = []
+    for at, (answers, text) in enumerate(zip(golds, said, strict=True), start):
+        if text and answers:
+            for answer in answers:
+                if answer.text == text and (text[0] not in _VOID or text.strip(VOID)):
+                    exact[at], f1[at] = 1, 1.0
+                    break
+            else:
+                hard.append(at)
+        elif text:
+            if text[0] in _VOID and not text.strip(VOID):
+                hard.append(at)
+        elif text is not None:
+            if not answers:
+                exact[at], f1[at] = silence
+            elif not all(answer.text.strip(VOID) for answer in answers):
+                hard.append(at)
+    return hard
+
+
+def _settled(
+    hard: Sequence[int],
+    golds: Sequence[Sequence[Text]],
+    said: Sequence[str | None],
     rule: Rule,
-) -> None:
-    """Write the scores of questions that need the normal form."""
+) -> Iterator[tuple[Number, Number]]:
+    """The scores of questions that need the normal form."""
     texts: list[str] = []
     sizes: list[int] = []
-    for _, text, answers in block:
-        golds = {answer.text for answer in answers}
-        texts.append(text)
-        texts += golds
-        sizes.append(len(golds))
-    bags = list(map(bytes.split, _normal_lines(texts)))
+    for at in hard:
+        mine = {answer.text for answer in golds[at]}
+        texts.append(said[at] or "")
+        texts += mine
+        sizes.append(len(mine))
+    lines = _normal_lines(texts)
     end = 0
-    for (place, _, _), size in zip(block, sizes, strict=True):
-        start, end = end, end + 1 + size
-        exact[place], f1[place] = rule(bags[start], bags[start + 1 : end])
+    for size in sizes:
+        line, start = lines[end], end + 1
+        end = start + size
+        golden = lines[start:end]
+        if line in golden and line.strip():
+            yield 1, 1.0
+        else:
+            yield rule(line.split(), map(bytes.split, golden))
 
 
-def _normal_lines(texts: list[str]) -> list[bytes]:
+def _normal_lines(texts: Sequence[str]) -> list[bytes]:
     """The texts in normal form, but for runs of blanks."""
-    joined = "\n".join(texts)
-    if not joined.isascii():
-        joined = "\n".join([t if t.isascii() else " ".join(official_words(t)) for t in texts])
-    data = joined.encode("utf-8", "surrogatepass")
-    # Control characters are edges of words in the official form, and a line end inside a text
-    # would shift all that follow: such blocks go the long way.
-    if not data.translate(None, _HARMLESS):
-        data = data.translate(ASCII_LOWER, ASCII_DELETED)
-        # Two blanks between words and one at each end, so that no two words share a blank.
-        data = b" " + data.replace(b" ", b"  ").replace(b"\n", b" \n ") + b" "
-        for article in _ARTICLES:
-            data = data.replace(article, b" ")
-        lines = data.split(b"\n")
-        if len(lines) == len(texts):
-            return lines
-    return [" ".join(official_words(t)).encode("utf-8", "surrogatepass") for t in texts]
+    data = _joined(texts, str.isascii)
+    # Control characters are edges of words in the official form, and a line end inside a text would
+    # shift all that follow: texts that have any go the long way.
+    if data.translate(None, _HARMLESS) or data.count(b"\n") != len(texts) - 1:
+        data = _joined(texts, lambda text: text.isascii() and text.isprintable())
+    data = data.translate(ASCII_LOWER, ASCII_DELETED)
+    # A blank on each side of every word, so that no two words share one.
+    data = b" " + data.replace(b" ", b"  ").replace(b"\n", b" \n ") + b" "
+    return _ARTICLE.sub(b"", data).split(b"\n")
+
+
+def _joined(texts: Sequence[str], plain: Callable[[str], bool]) -> bytes:
+    """The texts as lines; those that are not plain are in normal form already."""
+    parts = [text if plain(text) else " ".join(official_words(text)) for text in texts]
+    return "\n".join(parts).encode("utf-8", "surrogatepass")
 
 
 def _score_by(

@@ -6,16 +6,16 @@ where a repeated key is possible, the file is read once more, slowly, and every 
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import msgspec
 
-from karat.model.problem import Problems
-from karat.read.place import Place, Spoiled, kind, printable, show
-from karat.read.strictjson import Malformed, StrictReader
+from karat.read.place import Spoiled, kind, printable, show
+from karat.read.strictjson import Path
+from karat.tasks.answers.reading import Reading
 
 Number = int | float
 
@@ -53,81 +53,13 @@ class Dataset(msgspec.Struct, gc=False):
     version: Any = None
 
 
+CLOSE = 0.75
+"""How much a key must be like the one that is missing to be taken for it."""
+
 UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _DATASETS = msgspec.json.Decoder(Dataset)
 _TEXTS = msgspec.json.Decoder(dict[str, str])
 _NUMBERS = msgspec.json.Decoder(dict[str, int | float])
-
-
-class Reading:
-    """One file while it is read: its bytes, its name, and where its problems go.
-
-    `strict` makes errors of what the official scripts let pass (repeated keys).
-    """
-
-    def __init__(self, data: bytes, name: str, problems: Problems, strict: bool = True) -> None:
-        self.data, self.name, self.problems, self.strict = data, name, problems, strict
-        self._text: str | None = None
-
-    @property
-    def text(self) -> str:
-        """The content as text; a byte that is not UTF-8 is reported and replaced."""
-        if self._text is None:
-            try:
-                self._text = self.data.decode("utf-8-sig")
-            except UnicodeDecodeError as error:
-                line = self.data.count(b"\n", 0, error.start) + 1
-                text = (
-                    f"byte 0x{self.data[error.start]:02x} is not UTF-8; re-save the file as UTF-8"
-                )
-                self.place(line).add("encoding", text)
-                self._text = self.data.decode("utf-8", "replace")
-        return self._text
-
-    def place(self, line: int | None = None, record: int | None = None) -> Place:
-        """A place in this file."""
-        return Place(self.problems, self.name, line, record)
-
-    def at_key(self, key: str, record: int | None = None) -> Place:
-        """The place of the first line that holds this text as a JSON string."""
-        for plain in (True, False):
-            at = self.text.find(json.dumps(key, ensure_ascii=plain))
-            if at >= 0:
-                return self.place(self.text.count("\n", 0, at) + 1, record)
-        return self.place(record=record)
-
-    def value(self) -> Any:
-        """The whole file as plain values, its defects as JSON reported; UNSET if it is no JSON."""
-        reader = StrictReader()
-        start = len(self.text) - len(self.text.lstrip())
-        if not self.text.strip():
-            self.place().add("file-empty", "file holds no records")
-            return msgspec.UNSET
-        try:
-            value, end = reader.read(self.text, start)
-        except Malformed as error:
-            self.place(self.text.count("\n", 0, error.at) + 1).add("json-syntax", error.message)
-            return msgspec.UNSET
-        if self.text[end:].strip():
-            line = self.text.count("\n", 0, len(self.text.rstrip())) + 1
-            self.place(line).add("json-syntax", "not valid JSON: there is more after its end")
-            return msgspec.UNSET
-        self._report(reader, value)
-        return value
-
-    def _report(self, reader: StrictReader, value: Any) -> None:
-        found = Problems()
-        reader.report(value, Place(found, self.name))
-        for problem in found:
-            mild = problem.code == "duplicate-key" and not self.strict
-            line = None
-            if problem.key:
-                line = self.at_key(problem.key.rsplit(".", 1)[-1].split("[")[0]).line
-            self.problems.take(
-                msgspec.structs.replace(
-                    problem, line=line, severity="warning" if mild else problem.severity
-                )
-            )
 
 
 # --- gold ----------------------------------------------------------------------------------------
@@ -135,70 +67,105 @@ class Reading:
 
 def read_questions(reading: Reading, wanted: type[msgspec.Struct] | None = None) -> Any:
     """The data set, None where it has errors. `wanted` is a schema with more fields."""
-    schema = wanted or Dataset
-    try:
-        if wanted is None:
-            return _DATASETS.decode(reading.data)
-        return msgspec.json.decode(reading.data, type=wanted)
-    except UNDECODABLE:
-        before = reading.problems.errors
-        value = reading.value()
-        if value is msgspec.UNSET:
-            return None
+    decoder = _DATASETS if wanted is None else msgspec.json.Decoder(wanted)
+    found = _decoded(reading, decoder)
+    if found is not None:
+        return found
+    value = reading.value()
+    if value is not msgspec.UNSET:
         check_questions(value, reading)
-        return msgspec.convert(value, schema) if reading.problems.errors == before else None
+    if not reading.tell():
+        return None
+    try:
+        return msgspec.convert(value, decoder.type)
+    except (msgspec.ValidationError, RecursionError) as error:
+        reading.add("squad-structure", str(error))
+        reading.tell()
+        return None
+
+
+def _decoded(reading: Reading, decoder: Any) -> Any:
+    """What typed decoding makes of a file, None where it is not sure."""
+    try:
+        return decoder.decode(reading.content)
+    except UNDECODABLE:
+        return None
 
 
 def check_questions(value: Any, reading: Reading) -> None:
     """Report whatever is wrong with the structure of a gold file."""
     if not isinstance(value, dict):
         text = f"top level is of type {kind(value)}; an object with 'data' is required"
-        reading.place().add("squad-structure", text)
+        reading.add("squad-structure", text)
         return
     record = 0
-    for a, article in _parts(value, "data", "", reading):
-        for p, paragraph in _parts(article, "paragraphs", f"data[{a}]", reading):
-            path = f"data[{a}].paragraphs[{p}]"
-            for q, question in _parts(paragraph, "qas", path, reading):
-                _check_question(question, f"{path}.qas[{q}]", record, reading)
+    for in_article, article in _parts(value, "data", (), reading):
+        for in_paragraph, paragraph in _parts(article, "paragraphs", in_article, reading):
+            for path, question in _parts(paragraph, "qas", in_paragraph, reading):
+                _check_question(question, path, record, reading)
                 record += 1
 
 
 def _parts(
-    parent: Mapping[str, Any], key: str, path: str, reading: Reading
-) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    parent: Mapping[str, Any], key: str, path: Path, reading: Reading
+) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     """The objects in a list that must be there; whatever else is found is reported."""
-    place = f"{path}.{key}" if path else key
-    values = parent.get(key)
-    if not isinstance(values, list):
-        what = "is missing" if key not in parent else f"is of type {kind(values)}"
-        reading.place().add("squad-structure", f"{what}; a list is required", place)
-        return
-    for i, value in enumerate(values):
+    values = _member(parent, key, list, "squad-structure", path, reading)
+    for i, value in enumerate(values or ()):
         if isinstance(value, dict):
-            yield i, value
+            yield (*path, key, i), value
         else:
             text = f"value is of type {kind(value)}; an object is required"
-            reading.place().add("squad-structure", text, f"{place}[{i}]")
+            reading.add("squad-structure", text, (*path, key, i))
 
 
-def _check_question(question: Mapping[str, Any], path: str, record: int, reading: Reading) -> None:
-    key = question.get("id")
-    place = reading.at_key(key, record) if isinstance(key, str) else reading.place(record=record)
-    if not isinstance(key, str):
-        what = "is missing" if "id" not in question else f"is {show(key)}, of type {kind(key)}"
-        place.add("question-id", f"{what}; a string is required", f"{path}.id")
-    answers = question.get("answers")
-    if not isinstance(answers, list):
-        what = "is missing" if "answers" not in question else f"is of type {kind(answers)}"
-        text = f"{what}; a list is required, empty where there is no answer"
-        place.add("answers-missing", text, f"{path}.answers")
-        return
-    for i, answer in enumerate(answers):
-        text_of = answer.get("text") if isinstance(answer, dict) else answer
-        if not isinstance(answer, dict) or not isinstance(text_of, str):
-            text = f"value is {show(text_of)}; an object with a string 'text' is required"
-            place.add("gold-answer", text, f"{path}.answers[{i}].text")
+def _check_question(question: Mapping[str, Any], path: Path, record: int, reading: Reading) -> None:
+    _member(question, "id", str, "question-id", path, reading, record)
+    answers = _member(question, "answers", list, "answers-missing", path, reading, record)
+    for i, answer in enumerate(answers or ()):
+        here = (*path, "answers", i)
+        if isinstance(answer, dict):
+            _member(answer, "text", str, "gold-answer", here, reading, record)
+        else:
+            text = f"value is {show(answer)}; an object with a string 'text' is required"
+            reading.add("gold-answer", text, here, record=record)
+
+
+_NEEDED: Mapping[type, str] = {str: "a string is required", list: "a list is required"}
+_HELP = {"answers-missing": "a question without an answer has an empty list"}
+
+
+def _member(
+    parent: Mapping[str, Any],
+    key: str,
+    wanted: type,
+    code: str,
+    path: Path,
+    reading: Reading,
+    record: int | None = None,
+) -> Any:
+    """A member of an object; None, and a problem, where it is not there or of another type."""
+    value = parent.get(key)
+    if isinstance(value, wanted):
+        return value
+    text, hint = f"is {show(value)}, of type {kind(value)}", _HELP.get(code, "")
+    if key not in parent:
+        text = "is missing"
+        for close in get_close_matches(key, map(str, parent), n=1, cutoff=CLOSE):
+            hint = f"is '{printable(close)}' meant to be '{key}'?"
+    text = f"{text}; {_NEEDED[wanted]}"
+    reading.add(code, text, (*path, key), record=record, help=hint)
+    return None
+
+
+def paths_of(dataset: Any) -> list[Path]:
+    """Where each question stands in the document."""
+    return [
+        ("data", a, "paragraphs", p, "qas", q)
+        for a, article in enumerate(dataset.data)
+        for p, paragraph in enumerate(article.paragraphs)
+        for q in range(len(paragraph.qas))
+    ]
 
 
 # --- predictions and probabilities ---------------------------------------------------------------
@@ -206,37 +173,41 @@ def _check_question(question: Mapping[str, Any], path: str, record: int, reading
 
 def read_predictions(reading: Reading) -> dict[str, str] | None:
     """Question id to answer said, None where it has errors."""
-    found: dict[str, str] | None = _mapping(reading, _TEXTS, "answer", _check_answer)
+    found: dict[str, str] | None = _mapping(reading, _TEXTS, 4, "answer", _check_answer)
     return found
 
 
 def read_chances(reading: Reading) -> dict[str, Number] | None:
     """Question id to no-answer probability in the order of the file, None where it has errors."""
-    found: dict[str, Number] | None = _mapping(reading, _NUMBERS, "number", _check_chance)
+    found: dict[str, Number] | None = _mapping(reading, _NUMBERS, 2, "number", _check_chance)
     return found
 
 
 def _mapping(
-    reading: Reading, decoder: Any, what: str, check: Callable[[str, Any, Reading], None]
+    reading: Reading,
+    decoder: Any,
+    quotes: int,
+    what: str,
+    check: Callable[[str, Any, Reading], None],
 ) -> Any:
-    """A decoded object; a file with fewer or more `":` than keys gets the slow look."""
-    try:
-        found = decoder.decode(reading.data)
-        if reading.data.count(b'":') == len(found):
+    """A decoded object. One that may have repeated keys gets the slow look.
+
+    An entry has that many `quotes`, and one `":`; a text with more of both has more entries than
+    were decoded, or strings that look like it.
+    """
+    found = _decoded(reading, decoder)
+    if found is not None:
+        content = bytes(reading.content)
+        if quotes * len(found) == content.count(b'"') or len(found) == content.count(b'":'):
             return found
-    except UNDECODABLE:
-        found = None
-    before = reading.problems.errors
     value = reading.value()
-    if value is msgspec.UNSET:
-        return None
-    if not isinstance(value, dict):
+    if isinstance(value, dict):
+        for key, one in value.items():
+            check(key, one, reading)
+    elif value is not msgspec.UNSET:
         text = f"top level is of type {kind(value)}; an object of question id to {what} is required"
-        reading.place().add("not-mapping", text, help=_list_help(value))
-        return None
-    for key, one in value.items():
-        check(key, one, reading)
-    return dict(value) if reading.problems.errors == before else None
+        reading.add("not-mapping", text, help=_list_help(value))
+    return dict(value) if reading.tell() else None
 
 
 def _list_help(value: Any) -> str:
@@ -251,16 +222,16 @@ def _check_answer(key: str, value: Any, reading: Reading) -> None:
         return
     if value is None:
         text = "answer is null; write an empty string where the model says that there is no answer"
-        reading.at_key(key).add("answer-null", text, printable(key))
+        reading.add("answer-null", text, (key,))
     else:
         text = f"answer is {show(value)}, of type {kind(value)}; a string is required"
-        reading.at_key(key).add("answer-type", text, printable(key))
+        reading.add("answer-type", text, (key,))
 
 
 def _check_chance(key: str, value: Any, reading: Reading) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         text = f"probability is {show(value)}, of type {kind(value)}; a number is required"
-        reading.at_key(key).add("na-prob-type", text, printable(key))
+        reading.add("na-prob-type", text, (key,))
 
 
 # --- what the files say of each other ------------------------------------------------------------
@@ -268,50 +239,53 @@ def _check_chance(key: str, value: Any, reading: Reading) -> None:
 SHOWN_IDS = 5
 
 
-def listed(ids: list[str]) -> str:
-    """The first ids of a list, for a message."""
-    text = ", ".join(printable(key) for key in ids[:SHOWN_IDS])
-    return text if len(ids) <= SHOWN_IDS else f"{text}, ..."
+def listed(ids: Sequence[str], total: int, noun: str) -> str:
+    """`2 of 3 questions: q1, q2`: how many of how many, and the first ids."""
+    shown = [*map(printable, ids[:SHOWN_IDS]), *(["..."] if len(ids) > SHOWN_IDS else [])]
+    return f"{len(ids):,} of {total:,} {noun}: {', '.join(shown)}"
 
 
-def check_ids(ids: list[str], known: set[str], place: Place) -> None:
+def check_repeated(ids: Sequence[str], version: str, reading: Reading, paths: list[Path]) -> None:
     """Warn of ids that stand at several questions."""
-    if len(known) < len(ids):
-        twice = [key for key, times in Counter(ids).items() if times > 1]
-        text = f"{len(twice)} question ids occur more than once; the last question counts: "
-        place.add("question-duplicate", text + listed(twice), severity="warning")
+    at = {key: i for i, key in enumerate(ids)}
+    twice = [key for key, times in Counter(ids).items() if times > 1]
+    counts = "the last one counts" if version == "2.0" else "each of them counts"
+    text = f"more than one question for {listed(twice, len(at), 'ids')}; {counts}"
+    first = at[twice[0]]
+    path = (*paths[first], "id")
+    reading.add("question-duplicate", text, path, record=first, severity="warning")
 
 
-def check_missing(ids: list[str], said: Mapping[str, str], place: Place, policy: str) -> list[str]:
-    """The ids without a prediction; an error unless a policy for them was chosen."""
+def check_missing(
+    ids: Sequence[str], said: Mapping[str, str], policy: str, reading: Reading
+) -> None:
+    """Report questions without a prediction: an error unless a policy for them was chosen."""
     missing = [key for key in ids if key not in said]
-    if missing:
-        text = f"{len(missing):,} of {len(ids):,} questions have no prediction: {listed(missing)}"
-        if policy == "error":
-            hint = "--missing zero counts them as wrong, --missing skip leaves them out"
-            if len(missing) == len(ids):
-                hint = "not one id matches: do these files belong together?"
-            place.add("prediction-missing", text, help=hint)
-        else:
-            done = "counted as wrong" if policy == "zero" else "left out"
-            place.add("prediction-missing", f"{text}; {done}", severity="warning")
-    return missing
+    text = f"no prediction for {listed(missing, len(ids), 'questions')}"
+    if policy != "error":
+        done = "counted as wrong" if policy == "zero" else "left out"
+        reading.add("prediction-missing", f"{text}; {done}", severity="warning")
+        return
+    hint = "--missing zero counts them as wrong, --missing skip leaves them out"
+    if len(missing) == len(ids):
+        hint = "not one id matches: do these files belong together?"
+    reading.add("prediction-missing", text, help=hint)
 
 
-def check_extra(known: set[str], given: Mapping[str, Any], place: Place, what: str) -> None:
+def check_extra(known: set[str], given: Mapping[str, Any], what: str, reading: Reading) -> None:
     """Warn of ids that are not in the data."""
-    if len(given) and not given.keys() <= known:
-        extra = [key for key in given if key not in known]
-        text = f"{len(extra):,} {what} belong to no question and are ignored: {listed(extra)}"
-        place.add("prediction-extra", text, severity="warning")
+    extra = [key for key in given if key not in known]
+    if extra:
+        text = f"no question for {listed(extra, len(given), what)}; ignored"
+        reading.add("prediction-extra", text, severity="warning")
 
 
-def check_chances(ids: list[str], chances: Mapping[str, Number], place: Place) -> None:
+def check_chances(ids: Sequence[str], chances: Mapping[str, Number], reading: Reading) -> None:
     """Report predicted questions without a probability; warn where all probabilities are equal."""
     missing = [key for key in ids if key not in chances]
     if missing:
-        text = f"{len(missing):,} of {len(ids):,} predicted questions have no probability: "
-        place.add("na-prob-missing", text + listed(missing))
+        text = f"no probability for {listed(missing, len(ids), 'predicted questions')}"
+        reading.add("na-prob-missing", text)
     elif len(ids) > 1 and len({chances[key] for key in ids}) == 1:
         text = f"all no-answer probabilities are {show(chances[ids[0]])}: thresholds mean nothing"
-        place.add("na-prob-constant", text, severity="warning")
+        reading.add("na-prob-constant", text, severity="warning")

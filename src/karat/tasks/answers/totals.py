@@ -23,7 +23,6 @@ class Scores:
 
     `said` is None where nothing was predicted (and a policy for that was chosen). `chances` maps
     ids to no-answer probabilities in the order of their file; None where there is no such file.
-    `unanswerable` counts the questions without an answer in the data, scored or not.
     """
 
     ids: Sequence[str]
@@ -32,7 +31,6 @@ class Scores:
     exact: Sequence[Number]
     f1: Sequence[Number]
     chances: Mapping[str, Number] | None = None
-    unanswerable: int | None = None
 
 
 def silenced(scores: Scores, values: Sequence[Number], threshold: float) -> Sequence[Number]:
@@ -108,9 +106,7 @@ def best_threshold(scores: Scores, values: Sequence[Number]) -> tuple[float, Num
     Silence is told from the raw prediction and not from its normal form.
     """
     order, chances = _walk(scores)
-    start = scores.unanswerable
-    if start is None:
-        start = len(scores.ids) - sum(scores.answerable)
+    start = len(scores.ids) - sum(scores.answerable)
     gains: list[Number] = [
         values[i] if scores.answerable[i] else (0 if scores.said[i] == "" else -1) for i in order
     ]

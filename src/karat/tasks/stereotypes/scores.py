@@ -16,7 +16,7 @@ from karat.model.problem import Problems
 from karat.model.task import Source
 from karat.read.checks import found
 from karat.read.place import Place, kind, show
-from karat.read.strictjson import Malformed, StrictReader, report_half_pairs, report_repeats
+from karat.read.strictjson import Malformed, StrictReader, report_defects
 from karat.tasks.stereotypes import SECTIONS
 from karat.tasks.stereotypes.tables import broken, read_table
 
@@ -222,8 +222,7 @@ def _checked(source: Source, parts: Mapping[str, _Part], problems: Problems) -> 
         for i, (line, row) in enumerate(part.placed()):
             key = f"{section}[{i}]" if section else ""
             place = Place(problems, source.name, line, i)
-            report_repeats(row, key, place)
-            report_half_pairs(row, key, place)
+            report_defects(row, (key,), place)
             for one, score in _sound(row, key, i, place):
                 if one in known:
                     _report_again(one, known[one], score, place, key)
