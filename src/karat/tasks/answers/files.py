@@ -6,8 +6,9 @@ Nothing here needs NumPy. The kernel sees gold answers as the structs they were 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from karat.tasks.answers import kernel, records
 from karat.tasks.answers.normal import chosen
@@ -16,8 +17,7 @@ from karat.tasks.answers.records import Number
 from karat.tasks.answers.totals import Scores
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(msgspec.Struct, frozen=True):
     """The options that scoring has."""
 
     version: str = "2.0"
@@ -26,13 +26,16 @@ class Choices:
     language: str = "en"
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The questions that count: the place of each in the data, its id, and its gold answers."""
+class Asked(msgspec.Struct, frozen=True):
+    """The questions that count: the place of each in the data, its id, and its gold answers.
+
+    `in_order` says that the predictions are for the same ids in the same order.
+    """
 
     places: Sequence[int]
     ids: list[str]
     golds: list[list[records.Answer]]
+    in_order: bool = False
 
     def chosen(self, kept: Sequence[int]) -> Asked:
         """Some of the questions."""
@@ -50,15 +53,21 @@ def asked(
 
     Ids in the order of the predictions cannot repeat, so they are not looked at one by one.
     """
-    questions = [q for a in dataset.data for p in a.paragraphs for q in p.qas]
-    gold = Asked(range(len(questions)), [q.id for q in questions], [q.answers for q in questions])
-    if not questions:
+    ids: list[str] = []
+    golds: list[list[records.Answer]] = []
+    for article in dataset.data:
+        questions = [q for paragraph in article.paragraphs for q in paragraph.qas]
+        ids += [question.id for question in questions]
+        golds += [question.answers for question in questions]
+    in_order = said is not None and list(said) == ids
+    gold = Asked(range(len(ids)), ids, golds, in_order)
+    if not ids:
         reading.add("file-empty", "there are no questions in this file")
-    elif (said is None or list(said) != gold.ids) and len(set(gold.ids)) < len(gold.ids):
-        records.check_repeated(gold.ids, version, reading, records.paths_of(dataset))
+    elif not in_order and len(set(ids)) < len(ids):
+        records.check_repeated(ids, version, reading, records.paths_of(dataset))
         if version == "2.0":
             # As in a dict: the place of the first question, the answers of the last one.
-            gold = gold.chosen(list({key: at for at, key in enumerate(gold.ids)}.values()))
+            gold = gold.chosen(list({key: at for at, key in enumerate(ids)}.values()))
     silent = [i for i, answers in enumerate(gold.golds) if not answers] if version == "1.1" else ()
     if silent:
         text = records.listed([gold.ids[i] for i in silent], len(gold.ids), "questions")
@@ -72,7 +81,7 @@ def paired(
     gold: Asked, said: Mapping[str, str], reading: Reading, choices: Choices
 ) -> tuple[Asked, list[str | None]]:
     """The questions to score and what was said to each; the policy for missing ones is applied."""
-    if list(said) == gold.ids:
+    if gold.in_order:
         return gold, list(said.values())
     answers = list(map(said.get, gold.ids))
     missing = answers.count(None)

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import compress
+from operator import attrgetter, not_
 from typing import Any, Protocol
 
 from karat.tasks.answers.normal import (
@@ -32,8 +34,9 @@ BLOCK = 1024
 """Questions that are looked at together: enough to normalise many texts at a time, and few enough
 that they are still in the processor's cache."""
 
-_ARTICLE = re.compile(b" (?:" + "|".join(sorted(ARTICLES)).encode() + b") ")
+_ARTICLE = re.compile(b" (?:" + "|".join(sorted(ARTICLES)).encode() + b")(?= )")
 _VOID = frozenset(VOID)
+_TEXT = attrgetter("text")
 _HARMLESS = b"\n" + bytes(range(32, 127)) + bytes(range(128, 256))
 
 
@@ -155,41 +158,38 @@ def _settled(
 ) -> Iterator[tuple[Number, Number]]:
     """The scores of questions that need the normal form."""
     texts: list[str] = []
-    sizes: list[int] = []
     for at in hard:
-        mine = {answer.text for answer in golds[at]}
         texts.append(said[at] or "")
-        texts += mine
-        sizes.append(len(mine))
+        texts += map(_TEXT, golds[at])
     lines = _normal_lines(texts)
     end = 0
-    for size in sizes:
+    for at in hard:
         line, start = lines[end], end + 1
-        end = start + size
+        end = start + len(golds[at])
         golden = lines[start:end]
         if line in golden and line.strip():
             yield 1, 1.0
         else:
-            yield rule(line.split(), map(bytes.split, golden))
+            yield rule(line.split(), map(bytes.split, set(golden)))
 
 
 def _normal_lines(texts: Sequence[str]) -> list[bytes]:
     """The texts in normal form, but for runs of blanks."""
-    data = _joined(texts, str.isascii)
+    data = _joined(texts, map(str.isascii, texts))
     # Control characters are edges of words in the official form, and a line end inside a text would
     # shift all that follow: texts that have any go the long way.
     if data.translate(None, _HARMLESS) or data.count(b"\n") != len(texts) - 1:
-        data = _joined(texts, lambda text: text.isascii() and text.isprintable())
-    data = data.translate(ASCII_LOWER, ASCII_DELETED)
-    # A blank on each side of every word, so that no two words share one.
-    data = b" " + data.replace(b" ", b"  ").replace(b"\n", b" \n ") + b" "
+        data = _joined(texts, [text.isascii() and text.isprintable() for text in texts])
+    data = b" " + data.translate(ASCII_LOWER, ASCII_DELETED) + b" "
     return _ARTICLE.sub(b"", data).split(b"\n")
 
 
-def _joined(texts: Sequence[str], plain: Callable[[str], bool]) -> bytes:
-    """The texts as lines; those that are not plain are in normal form already."""
-    parts = [text if plain(text) else " ".join(official_words(text)) for text in texts]
-    return "\n".join(parts).encode("utf-8", "surrogatepass")
+def _joined(texts: Sequence[str], plain: Iterable[bool]) -> bytes:
+    """The texts as lines between blanks; those that are not plain are in normal form already."""
+    lines = list(texts)
+    for at in compress(range(len(texts)), map(not_, plain)):
+        lines[at] = " ".join(official_words(texts[at]))
+    return " \n ".join(lines).encode("utf-8", "surrogatepass")
 
 
 def _score_by(

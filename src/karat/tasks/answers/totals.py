@@ -8,17 +8,17 @@ no-answer probabilities in ascending order, equal ones in the order of their fil
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, compress
 from operator import not_
+
+import msgspec
 
 from karat.tasks.answers.kernel import Number
 
 Output = dict[str, int | float]
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
+class Scores(msgspec.Struct, frozen=True):
     """The questions of a run in the order of the data, with their raw scores.
 
     `said` is None where nothing was predicted (and a policy for that was chosen). `chances` maps
@@ -52,13 +52,14 @@ def official20(scores: Scores, threshold: float = 1.0, curves: bool = False) -> 
     """What the 2.0 script prints. `curves` adds the average precisions."""
     exact = silenced(scores, scores.exact, threshold)
     f1 = silenced(scores, scores.f1, threshold)
-    out: Output = _block("", exact, f1)
+    out = _block("", len(exact), sum(exact), sum(f1))
     for name, chosen in (
         ("HasAns_", scores.answerable),
         ("NoAns_", list(map(not_, scores.answerable))),
     ):
-        if any(chosen):
-            out |= _block(name, list(compress(exact, chosen)), list(compress(f1, chosen)))
+        n = sum(chosen)
+        if n:
+            out |= _block(name, n, sum(compress(exact, chosen)), sum(compress(f1, chosen)))
     if scores.chances is not None:
         for name, values in (("exact", scores.exact), ("f1", scores.f1)):
             out[f"best_{name}"], out[f"best_{name}_thresh"] = best_threshold(scores, values)
@@ -68,13 +69,8 @@ def official20(scores: Scores, threshold: float = 1.0, curves: bool = False) -> 
     return out
 
 
-def _block(name: str, exact: Sequence[Number], f1: Sequence[Number]) -> Output:
-    n = len(exact)
-    return {
-        f"{name}exact": 100.0 * sum(exact) / n,
-        f"{name}f1": 100.0 * sum(f1) / n,
-        f"{name}total": n,
-    }
+def _block(name: str, n: int, exact: Number, f1: Number) -> Output:
+    return {f"{name}exact": 100.0 * exact / n, f"{name}f1": 100.0 * f1 / n, f"{name}total": n}
 
 
 def official11(exact: Sequence[Number], f1: Sequence[Number]) -> Output:
