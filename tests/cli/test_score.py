@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import io
 import json
 from pathlib import Path
 
 import click
+import msgspec
 import pytest
 
 from karat import tasks
@@ -50,7 +50,7 @@ def test_options_of_the_task_are_flags(karat, scoring) -> None:
 
 def test_an_option_of_another_task_names_its_owner(karat, scoring, monkeypatch) -> None:
     card = tasks.card("nli")
-    bare = dataclasses.replace(tasks.card("text-classification"), options=())
+    bare = msgspec.structs.replace(tasks.card("text-classification"), options=())
     monkeypatch.setattr(tasks, "cards", lambda: (bare, card))
     monkeypatch.setattr(tasks, "card", {"text-classification": bare, "nli": card}.__getitem__)
     for words in (("--task", "text-classification"), ()):

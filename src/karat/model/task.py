@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+import msgspec
 
 from karat.model.problem import Problem, Problems
 
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 Kind = Literal["text", "int", "float", "flag", "path"]
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(msgspec.Struct, frozen=True):
     """One option of a task: it becomes a flag of `karat score` and a keyword of `karat.score`.
 
     `signature` says that it can change a score, so that it belongs into the signature whenever it
@@ -44,8 +44,7 @@ class Option:
     short: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Peek:
+class Peek(msgspec.Struct, frozen=True):
     """The first look at an input: its name, what kind of file it is and what its first records say.
 
     `shape` is "lines" (JSONL), "list" or "object" (JSON), "xml", "table" (tab-separated), "text",
@@ -83,8 +82,7 @@ class Source(Protocol):
     def check(self, extensions: Sequence[str] = ()) -> list[Problem]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(msgspec.Struct, frozen=True):
     """What a run configuration says about the data, for the checks that need it."""
 
     class_names: tuple[str, ...] | None = None
@@ -93,8 +91,7 @@ class Declared:
     embeddings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """What to read: the two sides, the task's options, and the fields wanted from the records.
 
     `by`, `cluster` and `weights` name fields (`meta.channel`) or computed ones of the task.
@@ -103,16 +100,15 @@ class Request:
 
     gold: tuple[Source, ...]
     predictions: tuple[Source, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = {}
     by: tuple[str, ...] = ()
     cluster: str | None = None
     weights: str | None = None
-    declared: Declared = field(default_factory=Declared)
+    declared: Declared = Declared()
     purpose: Literal["score", "check"] = "score"
 
 
-@dataclass(frozen=True, slots=True)
-class Official:
+class Official(msgspec.Struct, frozen=True):
     """Which script a task's numbers equal, for `karat tasks`, the signature and the docs."""
 
     name: str
@@ -120,8 +116,7 @@ class Official:
     exact: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Converter:
+class Converter(msgspec.Struct, frozen=True):
     """One direction of `karat convert`: a function `module:attribute` from format to format.
 
     It is called as `convert(inputs, output, options, problems)` with paths, and loaded only then;
@@ -138,8 +133,7 @@ class Converter:
     extension: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class Card(msgspec.Struct, frozen=True, kw_only=True):
     """The light face of a task.
 
     `recognise(gold, predictions)` returns what it saw ("text and label, probabilities") or None.
@@ -161,12 +155,12 @@ class Card:
     module: str
     attribute: str = "TASK"
     options: tuple[Option, ...] = ()
-    computed: Mapping[str, str] = field(default_factory=dict)
+    computed: Mapping[str, str] = {}
     config_name: str | None = None
     official: Official | None = None
     sample: tuple[str, ...] = ()
     converters: tuple[Converter, ...] = ()
-    exemptions: Mapping[str, str] = field(default_factory=dict)
+    exemptions: Mapping[str, str] = {}
     open_items: bool = False
     several: tuple[str, ...] = ()
 

@@ -10,9 +10,11 @@ import hashlib
 import importlib
 import importlib.util
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+import msgspec
 
 from karat import tasks
 from karat.errors import DataError, UsageError
@@ -94,7 +96,7 @@ class Configuration:
             return None
         own = self.perturbation.get("eval_path")
         gold = (self._source(own),) if own else request.gold
-        return replace(request, gold=gold, predictions=(self._source(path),))
+        return msgspec.structs.replace(request, gold=gold, predictions=(self._source(path),))
 
     def _source(self, thing: Any) -> Source:
         if not isinstance(thing, str):

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
+
 import karat
 from karat.errors import DataError, UsageError
 from karat.model.problem import Problems
@@ -121,7 +123,8 @@ def stress(
     began, started = time.perf_counter(), dt.datetime.now(dt.UTC)
     card = config.card
     requests: dict[str, Request] = {
-        side: replace(request, options=settings.options) for side, request in config.requests()
+        side: msgspec.structs.replace(request, options=settings.options)
+        for side, request in config.requests()
     }
     place = Place(problems, config.path.name)
     sides = observe(card, requests, place, problems)
@@ -164,7 +167,7 @@ def _scored(card: Card, request: Request, side: Observed) -> Scored | None:
     if not seen.labelled.any():
         return None
     task = card.load()
-    pairs = task.read(card, replace(request, purpose="score"), Problems())
+    pairs = task.read(card, msgspec.structs.replace(request, purpose="score"), Problems())
     if pairs is None:
         return None
     evidence = task.measure(pairs, request.options)
