@@ -3,9 +3,11 @@
 A thin shell over `karat.compat.squad`, for a checkout in which karat need not be installed.
 """
 
+import gc
 import sys
 from pathlib import Path
 
+gc.disable()  # the program ends before it makes garbage
 sys.path.insert(0, str(Path(__file__).resolve().parent / "src"))
 
 try:

@@ -108,9 +108,9 @@ def read(given: argparse.Namespace, problems: Problems) -> Scores | None:
     if gold is None or said is None:
         return None
     del dataset
-    gold, answers = files.paired(gold, said, said_file, choices)
+    gold, answers = files.paired(gold, said, said_file, choices.missing)
     if chances is not None:
-        files.checked_chances(gold, answers, chances, chance_file)
+        files.check_chances(gold, answers, chances, chance_file)
     return None if problems.errors else files.scored(gold, answers, choices, chances)
 
 

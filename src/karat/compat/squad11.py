@@ -18,6 +18,7 @@ from karat.model.problem import Problems
 from karat.read.collector import without_collector
 from karat.read.place import printable
 from karat.tasks.answers import files, records
+from karat.tasks.answers.checks import check_extra
 from karat.tasks.answers.totals import official11
 
 EXPECTED = "1.1"
@@ -62,7 +63,7 @@ def scored(given: argparse.Namespace, problems: Problems) -> dict[str, int | flo
     for key in gold.ids:
         if key not in said:
             print(f"Unanswered question {printable(key)} will receive score 0.", file=sys.stderr)
-    records.check_extra(set(gold.ids), said, "predictions", said_file)
+    check_extra(gold.ids, said, "predictions", said_file)
     said_file.tell()
     scores = files.scored(gold, list(map(said.get, gold.ids)), choices)
     return official11(scores.exact, scores.f1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 from functools import cache
@@ -27,9 +26,11 @@ def card(name: str) -> Card:
     for one in cards():
         if name in (one.name, one.config_name):
             return one
+    from difflib import get_close_matches
+
     from karat.errors import UsageError
 
     known = [one.name for one in cards()]
-    close = difflib.get_close_matches(name, known, n=1)
+    close = get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
     raise UsageError(f"there is no task named {name!r}", help=hint)

@@ -19,6 +19,7 @@ from karat.read.locate import lines_of
 from karat.read.place import Place
 from karat.read.strictjson import Path
 from karat.tasks.answers import COMPUTED, files, records
+from karat.tasks.answers.checks import paths_of
 from karat.tasks.answers.normal import squad_words
 from karat.tasks.answers.reading import Reading
 
@@ -93,7 +94,7 @@ def select(
 ) -> Selected:
     """The facets, clusters and weights that were asked for."""
     asked = Questions.of(dataset, gold)
-    paths = records.paths_of(dataset)
+    paths = paths_of(dataset)
 
     @cache
     def lines() -> Mapping[Path, int]:

@@ -64,37 +64,37 @@ def asked(
     if not ids:
         reading.add("file-empty", "there are no questions in this file")
     elif not in_order and len(set(ids)) < len(ids):
-        records.check_repeated(ids, version, reading, records.paths_of(dataset))
+        from karat.tasks.answers.checks import check_repeated
+
+        check_repeated(dataset, ids, version, reading)
         if version == "2.0":
             # As in a dict: the place of the first question, the answers of the last one.
             gold = gold.chosen(list({key: at for at, key in enumerate(ids)}.values()))
-    silent = [i for i, answers in enumerate(gold.golds) if not answers] if version == "1.1" else ()
+    silent = [i for i, answers in enumerate(golds) if not answers] if version == "1.1" else ()
     if silent:
-        text = records.listed([gold.ids[i] for i in silent], len(gold.ids), "questions")
-        hint = "such questions belong to SQuAD 2.0: --task squad2"
-        path = (*records.paths_of(dataset)[silent[0]], "answers")
-        reading.add("answers-missing", f"no gold answer for {text}", path, help=hint)
+        from karat.tasks.answers.checks import check_silent
+
+        check_silent(dataset, ids, silent, reading)
     return gold if reading.tell() else None
 
 
 def paired(
-    gold: Asked, said: Mapping[str, str], reading: Reading, choices: Choices
+    gold: Asked, said: Mapping[str, str], reading: Reading, policy: str
 ) -> tuple[Asked, list[str | None]]:
     """The questions to score and what was said to each; the policy for missing ones is applied."""
     if gold.in_order:
         return gold, list(said.values())
     answers = list(map(said.get, gold.ids))
     missing = answers.count(None)
-    if len(said) != len(gold.ids) - missing:
-        records.check_extra(set(gold.ids), said, "predictions", reading)
-    if missing:
-        records.check_missing(gold.ids, said, choices.missing, reading)
-    if missing and choices.missing == "skip":
+    if missing or len(said) != len(gold.ids):
+        from karat.tasks.answers.checks import check_extra, check_missing
+
+        check_extra(gold.ids, said, "predictions", reading)
+        check_missing(gold.ids, said, policy, reading)
+        reading.tell()
+    if missing and policy == "skip":
         kept = [i for i, text in enumerate(answers) if text is not None]
-        if not kept:
-            reading.add("prediction-missing", "no question has a prediction")
-        gold, answers = gold.chosen(kept), [answers[i] for i in kept]
-    reading.tell()
+        return gold.chosen(kept), [answers[i] for i in kept]
     return gold, answers
 
 
@@ -114,11 +114,13 @@ def scored(
     return Scores(gold.ids, list(map(bool, gold.golds)), said, exact, f1, chances)
 
 
-def checked_chances(
+def check_chances(
     gold: Asked, said: list[str | None], chances: Mapping[str, Number], reading: Reading
 ) -> None:
     """Report probabilities that are missing, not asked for, or all the same."""
+    from karat.tasks.answers import checks
+
     needed = [key for key, text in zip(gold.ids, said, strict=True) if text is not None]
-    records.check_chances(needed, chances, reading)
-    records.check_extra(set(gold.ids), chances, "probabilities", reading)
+    checks.check_chances(needed, chances, reading)
+    checks.check_extra(gold.ids, chances, "probabilities", reading)
     reading.tell()

@@ -104,9 +104,9 @@ def _scored(
     if gold is None or said is None or said_file is None:
         return None
     before = len(gold.ids)
-    gold, answers = files.paired(gold, said, said_file, choices)
+    gold, answers = files.paired(gold, said, said_file, choices.missing)
     if chances is not None and chance_file is not None:
-        files.checked_chances(gold, answers, chances, chance_file)
+        files.check_chances(gold, answers, chances, chance_file)
     if problems.errors:
         return None
     return gold, files.scored(gold, answers, choices, chances), before - len(gold.ids)

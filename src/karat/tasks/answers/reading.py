@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from mmap import mmap
-from typing import Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from karat.errors import DataError
 from karat.model.problem import SHOWN_PER_CODE, Problem, Problems, Severity
-from karat.read.locate import lines_of
-from karat.read.strictjson import Malformed, Path, StrictReader, defects, written
+
+if TYPE_CHECKING:
+    from karat.read.strictjson import Path
 
 Content = bytes | mmap
 
@@ -49,6 +49,11 @@ class Reading:
         """Let the content go, which is most of the memory."""
         self._content = self._text = None
 
+    @property
+    def failed(self) -> bool:
+        """Whether the content could not be fetched."""
+        return self._content == b"" and bool(self._found)
+
     def add(
         self,
         code: str,
@@ -61,13 +66,17 @@ class Reading:
         help: str = "",
     ) -> None:
         """Keep one problem; `path` is where in the document it is."""
-        key = written(path) or None
-        problem = Problem(code, severity, message, self.name, line, record, key, help)
+        problem = Problem(code, severity, message, self.name, line, record, help=help)
         self._found.append((problem, path))
 
     def tell(self) -> bool:
         """Hand the problems over, each with its line; whether there was no error among them."""
         found, self._found = self._found, []
+        if not found:
+            return True
+        from karat.read.locate import lines_of
+        from karat.read.strictjson import written
+
         met: Counter[str] = Counter()
         wanted: list[Path] = []
         for problem, path in found:
@@ -76,8 +85,8 @@ class Reading:
                 wanted.append(path)
         lines = lines_of(self.text, wanted) if wanted else {}
         for problem, path in found:
-            line = _line(path, lines) if path else problem.line
-            self._problems.take(msgspec.structs.replace(problem, line=line))
+            place = {"line": _line(path, lines), "key": written(path)} if path else {}
+            self._problems.take(msgspec.structs.replace(problem, **place))
         return not any(problem.severity == "error" for problem, _ in found)
 
     @property
@@ -94,30 +103,6 @@ class Reading:
                 )
                 self._text = str(self.content, "utf-8", "replace").removeprefix("\ufeff")
         return self._text
-
-    def value(self) -> Any:
-        """The whole file as plain values, its defects as JSON reported; UNSET if it is no JSON."""
-        text = self.text
-        if not text.strip():
-            if not self._found:
-                self.add("file-empty", "file holds no records")
-            return msgspec.UNSET
-        try:
-            value, end = StrictReader().read(text, len(text) - len(text.lstrip()))
-        except Malformed as error:
-            self._broken(error.message, error.at)
-            return msgspec.UNSET
-        if text[end:].strip():
-            end += len(text[end:]) - len(text[end:].lstrip())
-            self._broken("not valid JSON: there is more after its end", end)
-            return msgspec.UNSET
-        for code, message, path, severity in defects(value):
-            mild = not self.strict and severity == "error"
-            self.add(code, message, path, severity="warning" if mild else severity)
-        return value if self.strict else json.loads(text)
-
-    def _broken(self, message: str, at: int) -> None:
-        self.add("json-syntax", message, line=self.text.count("\n", 0, at) + 1)
 
 
 def _line(path: Path, lines: Mapping[Path, int]) -> int | None:
