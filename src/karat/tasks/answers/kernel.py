@@ -11,7 +11,7 @@ something said where there is no answer. What is left is normalised many texts a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
 from operator import attrgetter, not_
 from typing import Any, Protocol
@@ -40,6 +40,10 @@ _TEXT = attrgetter("text")
 _HARMLESS = b"\n" + bytes(range(32, 127)) + bytes(range(128, 256))
 
 
+Hard = tuple[int, str, Sequence[Any]]
+"""A question that needs the normal form: its place, what was said, its gold answers."""
+
+
 class Text(Protocol):
     """A gold answer."""
 
@@ -61,7 +65,9 @@ def best20(said: Tokens, golds: Iterable[Tokens]) -> tuple[Number, Number]:
             empty = False
             same = shared(said, gold) if repeats else len(bag.intersection(gold))
             if same:
-                best = max(best, f1_of(same, said, gold))
+                f1 = f1_of(same, said, gold)
+                if f1 > best:  # noqa: PLR1730 - calling max takes longer than all the rest
+                    best = f1
     if empty:
         return int(not said), int(not said)
     return 0, best
@@ -115,62 +121,57 @@ def score(
     f1: list[Number] = [0] * len(said)
     for start in range(0, len(said), BLOCK):
         block = slice(start, start + BLOCK)
-        hard = _triaged(golds[block], said[block], start, rule((), ()), exact, f1)
-        for at, score in zip(hard, _settled(hard, golds, said, rule), strict=True):
-            exact[at], f1[at] = score
+        hard = _triage(golds[block], said[block], start, rule((), ()), exact, f1)
+        if hard:
+            _settle(hard, rule, exact, f1)
     return exact, f1
 
 
-def _triaged(
+def _triage(
     golds: Sequence[Sequence[Text]],
     said: Sequence[str | None],
     start: int,
     silence: tuple[Number, Number],
     exact: list[Number],
     f1: list[Number],
-) -> list[int]:
+) -> list[Hard]:
     """The questions that need the normal form; the scores above 0 of all others are written."""
-    hard: list[int] = []
-    for at, (answers, text) in enumerate(zip(golds, said, strict=True), start):
-        if text and answers:
+    hard: list[Hard] = []
+    places = range(start, start + len(said))
+    for at, answers, text in zip(places, golds, said, strict=True):
+        if not answers:
+            if text == "":
+                exact[at], f1[at] = silence
+            elif text is not None and text[0] in _VOID and not text.strip(VOID):
+                hard.append((at, text, answers))
+        elif text:
             for answer in answers:
                 if answer.text == text and (text[0] not in _VOID or text.strip(VOID)):
                     exact[at], f1[at] = 1, 1.0
                     break
             else:
-                hard.append(at)
-        elif text:
-            if text[0] in _VOID and not text.strip(VOID):
-                hard.append(at)
-        elif text is not None:
-            if not answers:
-                exact[at], f1[at] = silence
-            elif not all(answer.text.strip(VOID) for answer in answers):
-                hard.append(at)
+                hard.append((at, text, answers))
+        elif text is not None and not all(answer.text.strip(VOID) for answer in answers):
+            hard.append((at, text, answers))
     return hard
 
 
-def _settled(
-    hard: Sequence[int],
-    golds: Sequence[Sequence[Text]],
-    said: Sequence[str | None],
-    rule: Rule,
-) -> Iterator[tuple[Number, Number]]:
-    """The scores of questions that need the normal form."""
+def _settle(hard: Sequence[Hard], rule: Rule, exact: list[Number], f1: list[Number]) -> None:
+    """Write the scores of questions that need the normal form."""
     texts: list[str] = []
-    for at in hard:
-        texts.append(said[at] or "")
-        texts += map(_TEXT, golds[at])
+    for _, text, answers in hard:
+        texts.append(text)
+        texts += map(_TEXT, answers)
     lines = _normal_lines(texts)
     end = 0
-    for at in hard:
+    for at, _, answers in hard:
         line, start = lines[end], end + 1
-        end = start + len(golds[at])
+        end = start + len(answers)
         golden = lines[start:end]
         if line in golden and line.strip():
-            yield 1, 1.0
+            exact[at], f1[at] = 1, 1.0
         else:
-            yield rule(line.split(), map(bytes.split, set(golden)))
+            exact[at], f1[at] = rule(line.split(), map(bytes.split, golden))
 
 
 def _normal_lines(texts: Sequence[str]) -> list[bytes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from mmap import mmap
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from karat.read.strictjson import Path
 
 Content = bytes | mmap
+BLOCK = 1 << 16
 
 
 class Reading:
@@ -44,6 +45,11 @@ class Reading:
                 self._content = b""
                 self._found += [(problem, ()) for problem in error.problems]
         return self._content
+
+    def blocks(self) -> Iterator[bytes]:
+        """The content in pieces, which are copied one at a time where it is mapped."""
+        content = self.content
+        return (content[at : at + BLOCK] for at in range(0, len(content), BLOCK))
 
     def release(self) -> None:
         """Let the content go, which is most of the memory."""

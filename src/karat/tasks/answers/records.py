@@ -103,8 +103,9 @@ def _mapping(reading: Reading, decoder: Any, quotes: int) -> Any:
     """
     found = _decoded(reading, decoder)
     if found is not None:
-        content = bytes(reading.content)
-        if quotes * len(found) == content.count(b'"') or len(found) == content.count(b'":'):
+        if quotes * len(found) == sum(block.count(b'"') for block in reading.blocks()):
+            return found
+        if len(found) == bytes(reading.content).count(b'":'):
             return found
     from karat.tasks.answers import checks
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, compress
-from operator import not_
 
 import msgspec
 
@@ -52,14 +51,18 @@ def official20(scores: Scores, threshold: float = 1.0, curves: bool = False) -> 
     """What the 2.0 script prints. `curves` adds the average precisions."""
     exact = silenced(scores, scores.exact, threshold)
     f1 = silenced(scores, scores.f1, threshold)
-    out = _block("", len(exact), sum(exact), sum(f1))
-    for name, chosen in (
-        ("HasAns_", scores.answerable),
-        ("NoAns_", list(map(not_, scores.answerable))),
-    ):
-        n = sum(chosen)
-        if n:
-            out |= _block(name, n, sum(compress(exact, chosen)), sum(compress(f1, chosen)))
+    n, right = len(exact), sum(exact)
+    out = _block("", n, right, sum(f1))
+    answerable = sum(scores.answerable)
+    if answerable:
+        found = sum(compress(exact, scores.answerable))
+        shared = sum(compress(f1, scores.answerable))
+        out |= _block("HasAns_", answerable, found, shared)
+        n, right = n - answerable, right - found
+    if n:
+        # Silence is right or wrong, with nothing between: F1 is the exact match. Sums of whole
+        # numbers have no error, so what is left of one is the sum of what is left.
+        out |= _block("NoAns_", n, right, right)
     if scores.chances is not None:
         for name, values in (("exact", scores.exact), ("f1", scores.f1)):
             out[f"best_{name}"], out[f"best_{name}_thresh"] = best_threshold(scores, values)
