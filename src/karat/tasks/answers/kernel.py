@@ -30,7 +30,7 @@ Tokens = Sequence[Any]
 Rule = Callable[[Tokens, Iterable[Tokens]], tuple[Number, Number]]
 """(exact, f1) of the words said, given the words of each gold answer."""
 
-BLOCK = 1024
+BLOCK = 256
 """Questions that are looked at together: enough to normalise many texts at a time, and few enough
 that they are still in the processor's cache."""
 
