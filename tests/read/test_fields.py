@@ -57,7 +57,7 @@ def test_many_numbers_become_quantile_bins(values: list[float]) -> None:
         return
     assert 2 <= len(facet.levels) <= 4
     # Bins follow the order of the numbers: none reaches into the next.
-    numbers = np.array(values)
+    numbers = np.array(values) + 0.0  # karat writes -0 as 0
     spans = [
         (numbers[facet.codes == c].min(), numbers[facet.codes == c].max())
         for c in range(4)
@@ -77,6 +77,18 @@ def test_quartiles_of_an_even_spread() -> None:
 def test_few_numbers_are_levels_in_their_order() -> None:
     selected, _ = select([{"label": i % 12} for i in range(40)], by=("label",))
     assert selected.facets["label"].levels == tuple(str(i) for i in range(12))
+
+
+@pytest.mark.parametrize("zeros", [(0.0, -0.0), (-0.0, 0.0)])
+def test_minus_zero_is_zero(zeros: tuple[float, float]) -> None:
+    selected, _ = select([{"meta": {"x": v}} for v in (*zeros, 1.5)], by=("meta.x",))
+    assert named(selected.facets["meta.x"]) == ["0", "0", "1.5"]
+
+
+def test_close_numbers_keep_their_own_names() -> None:
+    values = [1.23456789, 1.2345678]
+    selected, _ = select([{"meta": {"x": v}} for v in values], by=("meta.x",))
+    assert selected.facets["meta.x"].levels == ("1.2345678", "1.23456789")
 
 
 def test_clusters_are_never_binned() -> None:

@@ -177,7 +177,8 @@ class Column:
             return None
         table = np.array([*self.levels, float("nan")], dtype=np.float64)
         parts = [table[c] if c.dtype == np.int32 else np.asarray(c) for c in self.chunks]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        # Adding 0 turns -0 into 0: the two are equal, and a level must not depend on which came first.
+        return np.concatenate(parts) + 0.0 if parts else np.zeros(0)
 
     def facet(self, bins: bool = True) -> Facet:
         """The field as a facet; with `bins`, numbers of many values in quantile bins."""
@@ -367,5 +368,8 @@ def _level(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return f"{int(value)}" if value.is_integer() and abs(value) < 1e15 else f"{value:g}"
+        if value.is_integer() and abs(value) < 1e15:
+            return f"{int(value)}"
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
     return str(value)
