@@ -9,10 +9,10 @@ import traceback
 import click
 import msgspec
 
-from karat.errors import DataError, KaratError
-from karat.present.problems import counted, merged, problem_lines
+from karat.errors import DataError
+from karat.present import failures
+from karat.present.problems import counted, merged
 from karat.present.style import Style
-from karat.present.widths import clean
 
 STATUS = 2
 
@@ -28,10 +28,7 @@ def show(error: Exception, *, as_json: bool, debug: bool) -> int:
         _show_data_error(error, as_json)
         return STATUS
     message, advice = describe(error)
-    style = Style.of(sys.stderr)
-    click.echo(f"{style.paint('error:', 'bad')} {clean(message)}", err=True)
-    if advice:
-        click.echo(f"{style.paint('help:', 'strong')} {clean(advice)}", err=True)
+    click.echo("\n".join(failures.message_lines(message, advice, Style.of(sys.stderr))), err=True)
     if as_json:
         _print_json({"error": message, "help": advice, "problems": [], "counts": {}})
     return STATUS
@@ -39,17 +36,9 @@ def show(error: Exception, *, as_json: bool, debug: bool) -> int:
 
 def describe(error: Exception) -> tuple[str, str]:
     """What happened, and what to do about it."""
-    if isinstance(error, KaratError):
-        return error.message, error.help
     if isinstance(error, click.ClickException):
         return _describe_usage(error)
-    if isinstance(error, OSError) and error.strerror:
-        place = f"{error.filename}: " if error.filename else ""
-        return place + error.strerror, ""
-    if isinstance(error, MemoryError):
-        return "the data does not fit into memory", ""
-    what = f"{type(error).__name__}: {error}".rstrip(": ")
-    return f"karat has a bug: {what}", "run again with --debug and report what it shows"
+    return failures.describe(error, "run again with --debug and report what it shows")
 
 
 def _describe_usage(error: click.ClickException) -> tuple[str, str]:
@@ -73,7 +62,7 @@ def _show_data_error(error: DataError, as_json: bool) -> None:
     counts = {level: problems.count(level) for level in ("error", "warning", "note")}
     hidden = merged(problems.hidden())
     verdict = f"{counted(counts)}; {error.outcome}"
-    for line in (*problem_lines(problems, hidden, Style.of(sys.stderr)), verdict):
+    for line in (*failures.failure_lines(error, Style.of(sys.stderr)), verdict):
         click.echo(line, err=True)
     if as_json:
         listed = msgspec.to_builtins(list(problems))

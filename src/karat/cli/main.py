@@ -11,11 +11,11 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
 from karat import __version__
+from karat.present.streams import never_fail_to_encode, open_closed_streams, pipe_closed
 
 COMMANDS = {
     "score": "Weigh predictions against gold: scores, intervals, slices.",
@@ -42,7 +42,7 @@ Examples:
 """
 
 COMPLETION = "_KARAT_COMPLETE"
-FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
+FAILED, INTERRUPTED = 2, 130
 
 
 class LazyGroup(click.Group):
@@ -89,21 +89,21 @@ def root(debug: bool) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status: 0 good, 1 a gate failed, 2 usage or input, 130 interrupted."""
     args = list(sys.argv[1:] if arguments is None else arguments)
-    _open_closed_streams()
-    _never_fail_to_encode()
+    open_closed_streams()
+    never_fail_to_encode()
     try:
         status = _run(args)
         sys.stdout.flush()
         return status
     except BrokenPipeError:
-        return _pipe_closed()
+        return pipe_closed()
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:
         # The message could not be written either: a full disk, most likely.
         with contextlib.suppress(OSError):
             click.echo(f"error: cannot write: {error.strerror}", err=True)
-        _pipe_closed()
+        pipe_closed()
         return FAILED
 
 
@@ -124,32 +124,6 @@ def _run(args: list[str]) -> int:
         from karat.cli import failures
 
         return failures.show(error, as_json="--json" in args, debug="--debug" in args)
-
-
-def _open_closed_streams() -> None:
-    """Let nothing be read from, and written to, streams that the shell has closed (`>&-`)."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            # Standard streams stay open as long as the process.
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
-
-
-def _never_fail_to_encode() -> None:
-    """Names may hold what the terminal's encoding cannot: write those as escapes, do not die."""
-    for stream in (sys.stdout, sys.stderr):
-        # Streams that tests or notebooks put in place may not have this.
-        with contextlib.suppress(AttributeError):
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-
-
-def _pipe_closed() -> int:
-    """The status of a writer whose reader went away, with nothing left to flush into the pipe."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    return PIPE_CLOSED
 
 
 if __name__ == "__main__":

@@ -16,14 +16,15 @@ from collections.abc import Sequence
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
-from karat.errors import DataError, KaratError
+from karat.compat.ending import ended
+from karat.errors import DataError
 from karat.model.problem import Problems
 from karat.read.collector import without_collector
 from karat.tasks.answers import files, records
 from karat.tasks.answers.reading import Content, Reading
 from karat.tasks.answers.totals import Scores, official20
 
-FAILED, INTERRUPTED = 1, 130
+FAILED = 1
 
 
 def parser() -> argparse.ArgumentParser:
@@ -67,29 +68,26 @@ def main(words: Sequence[str] | None = None) -> int:
         parser().print_help()
         return FAILED
     given = parser().parse_args(words)
+    return ended(lambda: _evaluate(given), FAILED)
+
+
+def _evaluate(given: argparse.Namespace) -> int:
+    """Score; write the pictures and the file that are asked for; print."""
     problems = Problems()
-    try:
-        scores = read(given, problems)
-        tell(problems)
-        if scores is None:
-            return FAILED
-        pictures = given.out_image_dir if given.na_prob_file else None
-        out = official20(scores, given.na_prob_thresh, curves=pictures is not None)
-        if pictures is not None:
-            from karat.compat.squad_pictures import draw
-
-            draw(scores, Path(pictures))
-        if given.out_file:
-            from karat.present.jsonfile import write_atomically
-
-            write_atomically(given.out_file, json.dumps(out).encode())
-    except (KaratError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        if isinstance(error, KaratError) and error.help:
-            print(f"help: {error.help}", file=sys.stderr)
+    scores = read(given, problems)
+    tell(problems)
+    if scores is None:
         return FAILED
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    pictures = given.out_image_dir if given.na_prob_file else None
+    out = official20(scores, given.na_prob_thresh, curves=pictures is not None)
+    if pictures is not None:
+        from karat.compat.squad_pictures import draw
+
+        draw(scores, Path(pictures))
+    if given.out_file:
+        from karat.present.jsonfile import write_atomically
+
+        write_atomically(given.out_file, json.dumps(out).encode())
     print(json.dumps(out, indent=2))
     return 0
 

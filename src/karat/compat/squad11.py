@@ -13,7 +13,8 @@ import json
 import sys
 from collections.abc import Sequence
 
-from karat.compat.squad import FAILED, INTERRUPTED, opened, tell
+from karat.compat.ending import ended
+from karat.compat.squad import FAILED, opened, tell
 from karat.model.problem import Problems
 from karat.read.collector import without_collector
 from karat.read.place import printable
@@ -33,11 +34,13 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("dataset_file", help="gold data")
     parser.add_argument("prediction_file", help="model predictions")
     given = parser.parse_args(words)
+    return ended(lambda: _evaluate(given), FAILED)
+
+
+def _evaluate(given: argparse.Namespace) -> int:
+    """Score and print."""
     problems = Problems()
-    try:
-        out = scored(given, problems)
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    out = scored(given, problems)
     tell(problems)
     if out is None:
         return FAILED

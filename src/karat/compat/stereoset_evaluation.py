@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from karat.errors import DataError, KaratError
+from karat.compat.ending import ended
 
 FAILED = 1
 USAGE = 2
@@ -48,16 +48,7 @@ def main(words: Sequence[str] | None = None) -> int:
             made.error(f"--{section}-df-file is needed unless --skip-{section} is given")
         if not skipped:
             wanted[f"{section}_df_file"] = path
-    try:
-        return _evaluate(told, wanted)
-    except DataError as error:
-        for problem in error.problems:
-            print(problem.text, file=sys.stderr)
-    except KaratError as error:
-        print(f"error: {error.message}", file=sys.stderr)
-        if error.help:
-            print(f"help: {error.help}", file=sys.stderr)
-    return FAILED
+    return ended(lambda: _evaluate(told, wanted), FAILED)
 
 
 def _evaluate(told: argparse.Namespace, wanted: Mapping[str, Any]) -> int:
@@ -71,10 +62,10 @@ def _evaluate(told: argparse.Namespace, wanted: Mapping[str, Any]) -> int:
     for problem in report.problems:
         print(problem.text, file=sys.stderr)
     numbers = results.nested(report)
-    print("\n".join(lines(numbers)))
     if told.output_file is not None:
         name = results.model_name(report)
         print(results.add(told.output_file, name, numbers, replace=False), file=sys.stderr)
+    print("\n".join(lines(numbers)))
     return 0
 
 

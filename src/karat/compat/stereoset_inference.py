@@ -10,11 +10,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from karat.errors import DataError, KaratError, UsageError
+from karat.compat.ending import ended
+from karat.errors import UsageError
 from karat.present.jsonfile import write_atomically
 from karat.run.predicting import SECTIONS, Job, need_models, predict
 
-FAILED, INTERRUPTED = 2, 130
+FAILED = 2
 
 
 def parser() -> argparse.ArgumentParser:
@@ -45,20 +46,13 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status: 0 good, 2 for anything that was wrong with the call or the files."""
     given = parser().parse_args(arguments)
-    try:
-        for path in run(given):
-            tell(f"wrote {path}")
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except DataError as error:
-        for problem in error.problems:
-            tell(problem.text)
-        return FAILED
-    except (KaratError, OSError, MemoryError) as error:
-        tell(f"error: {error}")
-        if isinstance(error, KaratError) and error.help:
-            tell(f"help: {error.help}")
-        return FAILED
+    return ended(lambda: _predict(given), FAILED)
+
+
+def _predict(given: argparse.Namespace) -> int:
+    """Run the model and name the files that were written."""
+    for path in run(given):
+        tell(f"wrote {path}")
     return 0
 
 

@@ -177,7 +177,7 @@ class Column:
             return None
         table = np.array([*self.levels, float("nan")], dtype=np.float64)
         parts = [table[c] if c.dtype == np.int32 else np.asarray(c) for c in self.chunks]
-        # Adding 0 turns -0 into 0: the two are equal, and a level must not depend on which came first.
+        # Adding 0 turns -0 into 0: they are equal, and a level must not depend on which came first.
         return np.concatenate(parts) + 0.0 if parts else np.zeros(0)
 
     def facet(self, bins: bool = True) -> Facet:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from karat.compat.ending import ended
 from karat.compat.neleval import (
     alternatives,
     evaluate,
@@ -18,7 +19,7 @@ from karat.compat.neleval import (
     systems,
     weighting,
 )
-from karat.errors import DataError, KaratError, UsageError
+from karat.errors import DataError, UsageError
 
 FAILED, MISUSED = 1, 2
 
@@ -64,47 +65,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.command is None:
         top.print_help()
         return 0
-    try:
-        out = chosen.run(chosen)
-    except DataError as error:
-        return _refused(error)
-    except UsageError as error:
-        _say(f"error: {error.message}", error.help)
-        return FAILED if isinstance(error, evaluate.Late) else MISUSED
-    except KaratError as error:
-        _say(f"error: {error.message}", error.help)
-        return FAILED
-    except BrokenPipeError:
-        return FAILED
-    except OSError as error:
-        _say(f"error: {error.filename}: {error.strerror}")
-        return FAILED
-    return _written(out)
+    return ended(lambda: _written(chosen.run(chosen)), _status)
 
 
 def _written(out: str | None) -> int:
     """Write the result as UTF-8, whatever the terminal says it is."""
-    if out is None:
-        return 0
-    sys.stdout.flush()
-    try:
+    if out is not None:
+        sys.stdout.flush()
         sys.stdout.buffer.write(f"{out}\n".encode("utf-8", "surrogateescape"))
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        return FAILED
     return 0
 
 
-def _refused(error: DataError) -> int:
-    """Show the problems; a missing file is a failure, everything else wrong data."""
-    for problem in error.problems:
-        if problem.severity == "error":
-            _say(problem.text, problem.help)
-    missing = any(problem.code == "file-missing" for problem in error.problems)
-    return FAILED if missing else MISUSED
-
-
-def _say(text: str, help: str = "") -> None:
-    print(text, file=sys.stderr)
-    if help:
-        print(f"help: {help}", file=sys.stderr)
+def _status(error: Exception) -> int:
+    """Wrong data and wrong calls are misuse; what neleval meets only while it runs is a failure."""
+    if isinstance(error, DataError):
+        return FAILED if any(p.code == "file-missing" for p in error.problems) else MISUSED
+    return (
+        MISUSED
+        if isinstance(error, UsageError) and not isinstance(error, evaluate.Late)
+        else FAILED
+    )
