@@ -209,7 +209,7 @@ def stress(
     numeric: Sequence[str] = (),
     categorical: Sequence[str] = (),
     embeddings: Sequence[str] = (),
-    tests: Mapping[str, Any] | None = None,
+    tests: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     seed: int | None = None,
     fail_on: Literal["fail", "warning"] = "fail",
     failing_rows: str | os.PathLike[str] | None = None,
@@ -221,7 +221,8 @@ def stress(
 
     Either `config` is the path of a run configuration, or `task`, `ref` and `evaluation` (paths or
     rows, each with its predictions) say the same; what is declared then are names of metadata and
-    embeddings. `tests` are test settings as in a configuration. `failing_rows` names a CSV file
+    embeddings. `tests` are test settings as in a configuration, or the file of them; they take the
+    place of its own. `failing_rows` names a CSV file
     for every row that a warning or failure concerns. Raises DataError with all problems.
     """
     from karat.run import stressing
@@ -229,9 +230,18 @@ def stress(
     problems = Problems()
     given = {"path": perturbed, "predictions": perturbed_predictions}
     if config is not None:
-        if task is not None or ref is not None or evaluation is not None:
-            raise UsageError("give a configuration, or a task with its data, not both")
-        found = stressing.configured(config, given, tests, problems, allow_code)
+        stressing.refuse_beside(
+            task=task,
+            ref=ref,
+            ref_predictions=ref_predictions,
+            eval=evaluation,
+            eval_predictions=eval_predictions,
+            class_names=class_names,
+            numeric=numeric,
+            categorical=categorical,
+            embeddings=embeddings,
+        )
+        found = stressing.configured(config, given, tests, problems, name, allow_code)
     else:
         sides = {"ref": (ref, ref_predictions), "eval": (evaluation, eval_predictions)}
         declared = Declared(

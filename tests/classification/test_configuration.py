@@ -128,12 +128,78 @@ def test_faults_of_one_side_of_a_split_configuration(tmp_path: Path) -> None:
     side["prediction_info"]["n_samples"] = 5
     config["prediction_info"] = {"ref_path": None}
     assert faults(config, tmp_path) == [
-        ("config-exclusive", "prediction_info"),
         ("config-unknown-key", "data_info.eval_data_info.filename"),
         ("config-exclusive", "data_info.eval_data_info.prediction_info.n_samples"),
-        ("config-exclusive", "prediction_info"),
         ("config-missing-key", "data_info.eval_data_info.file_name"),
+        ("config-exclusive", "prediction_info"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("side", "fault"),
+    [
+        ({"type": "custm", "load_path": "l.py"}, ("config-value", "type")),
+        ({"type": "custom", "file_name": "l.py"}, ("config-missing-key", "load_path")),
+        ({"file_name": "a", "load_path": "l.py"}, ("config-exclusive", None)),
+        ({"load_path": "l.py", "loader_kwargs_json": "{"}, ("config-value", "loader_kwargs_json")),
+        ({"load_path": "l.py"}, ("config-code", "load_path")),
+        ({"type": "data_collector", "start_time": 1, "end_time": 2}, ("config-unsupported", None)),
+        (
+            {"file_name": "a.jsonl", "embeddings": [{"key": "v", "kee": 1}]},
+            ("config-unknown-key", "embeddings[0].kee"),
+        ),
+    ],
+)
+def test_where_the_rows_of_a_side_are(
+    side: dict[str, Any], fault: tuple[str, str | None], tmp_path: Path
+) -> None:
+    """The type of a side may be left out, since its keys tell it; the two may not disagree."""
+    config = split()
+    del side_of(config)["embeddings"]
+    config["data_info"]["ref_data_info"] = side
+    inside = "data_info.ref_data_info"
+    code, key = fault
+    assert (code, inside + (f".{key}" if key else "")) in faults(config, tmp_path)
+
+
+def side_of(config: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = config["data_info"]["eval_data_info"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("tests", "fault"),
+    [
+        ({"label_drift": {"severity_treshold": [1, 2]}}, ("config-unknown-key", True)),
+        ({"label_drift": {"rum": False}}, ("config-unknown-key", True)),
+        ({"label_drift": {"num_bins": 20}}, ("config-ignored", False)),
+        ({"label_drift": {"run": "no"}}, ("config-type", True)),
+        ({"label_drift": []}, ("config-type", True)),
+        ({"label_drif": {}}, ("config-unknown-key", True)),
+        ({"global_sample_size": 10}, ("config-ignored", False)),
+        ({"categories": "Drift"}, ("config-type", True)),
+        ({"categories": ["Drft"]}, ("config-value", True)),
+        ({"run_default": "no"}, ("config-type", True)),
+        ({"atc": {}, "estimated_accuracy": {}}, ("config-exclusive", True)),
+        (
+            {"better_than_constant": {"severity_thresholds": [0.0, 0.05]}},
+            ("config-thresholds", True),
+        ),
+        (
+            {"hop_skip_jump_attack": {"severity_thresholds": [0.1, 0.05, 0.01]}},
+            ("config-unknown-test", False),
+        ),
+    ],
+)
+def test_settings_that_are_wrong_or_without_effect(
+    tests: dict[str, Any], fault: tuple[str, bool], tmp_path: Path
+) -> None:
+    """What is ignored is said; what is misspelt is an error."""
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({**plain(), "tests_config": tests}))
+    problems = Problems()
+    load(path, problems)
+    assert [(p.code, p.severity == "error") for p in problems] == [fault]
 
 
 def test_test_settings_in_a_file_of_their_own(tmp_path: Path) -> None:

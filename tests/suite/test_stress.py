@@ -191,6 +191,19 @@ def test_flips_of_perturbed_inputs() -> None:
     assert found.status == "fail"
     assert [row.index for row in found.rows] == list(range(0, 100, 5))[: len(found.rows)]
     assert found.rows_total == 20
+    moved = [abs(2 * row["probabilities"][0] - 1) for row in other[1][::5]]
+    assert found.table["mean change of probability"] == pytest.approx(sum(moved) / 100)
+
+
+def test_few_flips_on_few_rows_are_chance() -> None:
+    """Four of 40 flip: twice the warning level, but the interval begins below it."""
+    ref, other = rows(40, 8), rows(40, 9)
+    turned = [
+        {"probabilities": row["probabilities"][:: -1 if i % 10 == 0 else 1]}
+        for i, row in enumerate(other[1])
+    ]
+    found = case(run(ref, other, perturbed_predictions=turned), "perturbation_flips", "predictions")
+    assert (found.value, found.status) == (0.1, "pass")
 
 
 def test_the_seed_fixes_the_run() -> None:
@@ -240,7 +253,8 @@ def test_a_handful_of_rows() -> None:
     report = run(rows(5, 14), rows(5, 15))
     assert find(report, "label_drift").status == "skip"
     assert "30 are needed" in find(report, "label_drift").reason
-    assert find(report, "subset_performance").status == "skip"
+    for name in ("overall_metrics", "average_confidence", "subset_performance"):
+        assert find(report, name).status == "skip"
 
 
 def test_few_rows_are_said_to_see_little() -> None:
@@ -271,6 +285,63 @@ def test_settings_switch_and_move() -> None:
     assert kept["label_drift"].run
     assert not kept["overall_metrics"].run
     assert limits({"label_drift": {"severity_thresholds": [None, 0.5]}})["label_drift"].warn is None
+
+
+def test_kinds_and_the_default() -> None:
+    """Named kinds run alone, unless the others are asked for; a test's own switch is last."""
+    off = limits({"run_default": False, "label_drift": {"run": True}})
+    assert [name for name, limit in off.items() if limit.run] == ["label_drift"]
+    assert all(
+        limit.run for limit in limits({"run_default": True, "categories": ["Drift"]}).values()
+    )
+    vendors = limits({"categories": ["Model Performance", "subset degradation"]})
+    kinds = {limit.category for limit in vendors.values() if limit.run}
+    assert kinds == {"performance", "calibration", "subset degradation"}
+
+
+@pytest.mark.parametrize("levels", [[0.0, 0.5], [0.0, 0.1, 0.5]])
+@pytest.mark.parametrize("apart", [False, True])
+def test_levels_of_a_configuration(saved: Path, levels: list[float], apart: bool) -> None:
+    """Two or three levels, here or in a file of their own, move what a test is judged by."""
+    tests = {"label_drift": {"severity_thresholds": levels}, "empty_text": {"run": False}}
+    if apart:
+        (saved / "tests.json").write_text(json.dumps(tests), "utf-8")
+        path = edited(saved, tests_config_path="tests.json")
+    else:
+        path = edited(saved, tests_config=tests)
+    report = karat.stress(path)
+    found = case(report, "label_drift", "labels")
+    assert (found.warn, found.fail) == (0.0, 0.5)
+    assert find(report, "empty_text").reason == "switched off"
+
+
+@pytest.mark.parametrize(
+    ("levels", "wrong", "status"),
+    [
+        (None, 1.0, "fail"),
+        ([0.05, None], 1.0, "warning"),
+        ([None, None], 1.0, "pass"),
+        ([0.9, 0.8], 0.0, "fail"),
+        ([0.99, 0.0], 0.0, "warning"),
+        (None, 0.0, "pass"),
+    ],
+)
+def test_a_gain_is_judged_downwards(levels: Any, wrong: float, status: str) -> None:
+    """All wrong or nearly all right, against always saying one class; a null level is nowhere."""
+    other = rows(200, 3)
+    for row, said in zip(*other, strict=True):
+        said["probabilities"] = [[0.9, 0.1], [0.1, 0.9]][row["label"] ^ int(wrong)]
+    tests = {"better_than_constant": {"severity_thresholds": levels}}
+    report = run(rows(60, 2), other, tests=tests)
+    assert find(report, "better_than_constant").status == status
+
+
+def test_a_gain_of_few_rows_only_warns() -> None:
+    """20 of 40 right where one class has 20: the interval reaches far above the level."""
+    data = [{"text": f"t{i}", "label": i % 2} for i in range(40)]
+    said = [{"probabilities": [0.9, 0.1]} for _ in data]
+    report = run((data, said), (data, said))
+    assert find(report, "better_than_constant").status == "warning"
 
 
 def test_a_switched_off_test_is_skipped(saved: Path) -> None:
@@ -367,6 +438,26 @@ def test_flags_describe_the_same_run(saved: Path, capsys: pytest.CaptureFixture[
     assert [t["status"] for t in flags["tests"]] == [t["status"] for t in config["tests"]]
 
 
+def test_settings_and_a_name_beside_a_configuration(
+    saved: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file of settings takes the place of the configuration's own; a broken one is named."""
+    path = edited(saved, tests_config={"categories": ["Drift"]})
+    tests = saved / "tests.json"
+    tests.write_text('{"categories": ["Subset Performance"]}', "utf-8")
+    words = ["stress", str(path), "--tests", str(tests), "--name", "mine", "--json", "--quiet"]
+    assert main(words) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["run"]["name"] == "mine"
+    assert {t["category"] for t in told["tests"] if t["reason"] != "switched off"} == {
+        "subsets",
+        "subset degradation",
+    }
+    tests.write_text('{"subset_performanc": {}}', "utf-8")
+    assert main(words) == 2
+    assert "did you mean 'subset_performance'?" in capsys.readouterr().err
+
+
 def test_warnings_fail_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`--fail-on warning` is stricter than the default."""
     data, predictions = rows(100, 20)
@@ -391,6 +482,8 @@ def test_warnings_fail_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[s
         ["stress", "--task", "squad", "--ref", "a", "--eval", "b"],
         ["stress", "--task", "nli", "--ref", "a.jsonl"],
         ["stress", "config.json", "--task", "nli"],
+        ["stress", "config.json", "--numeric", "a"],
+        ["stress", "config.json", "--perturbed", "a.jsonl"],
     ],
 )
 def test_what_cannot_run_is_status_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:

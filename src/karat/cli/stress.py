@@ -36,6 +36,9 @@ from karat.present.terminal import render
 )
 @click.option("--categorical", metavar="A,B", help="Categorical metadata, likewise.")
 @click.option("--embeddings", metavar="A,B", help="Keys of the data that hold embeddings.")
+@click.option(
+    "--tests", type=click.Path(), metavar="FILE.json", help="Settings of tests, as in CONFIG."
+)
 @click.option("--name", default="", help="What to call the run.")
 @click.option("--seed", type=int, help="Seed of all chance; else that of CONFIG, else 42.")
 @click.option(

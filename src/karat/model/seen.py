@@ -60,7 +60,8 @@ class Trials:
 class Seen:
     """One side as its task reads it. What a task does not have is None; labels are -1 if missing.
 
-    `labelled` says which rows are scored: those of the pairs, in order.
+    `labelled` says which rows are scored: those of the pairs, in order. `chance_of` gives the
+    probability that each row was given of a class of its own.
     """
 
     file: str
@@ -76,4 +77,5 @@ class Seen:
     boxes: Boxes | None = None
     predicted_boxes: Boxes | None = None
     exclusive: bool = True
+    chance_of: Callable[[IntArray], FloatArray] | None = None
     trials: tuple[Trials, ...] = field(default=())

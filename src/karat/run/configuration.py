@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,9 +24,9 @@ from karat.model.report import Input
 from karat.model.task import Card, Declared, Request
 from karat.read.place import Place, show
 from karat.read.source import Source
-from karat.read.strictjson import Malformed, StrictReader
-from karat.run import shape
-from karat.run.loading import LOADED, load_rows
+from karat.read.strictjson import Malformed, StrictReader, ordinary
+from karat.run import shape, switches
+from karat.run.loading import load_rows
 
 SIDES: tuple[Side, ...] = ("ref", "eval")
 Side = Literal["ref", "eval"]
@@ -179,6 +180,7 @@ def load(path: str | Path, problems: Problems, *, allow_code: bool = False) -> C
     if "model_task" in content and isinstance(content["model_task"], str):
         _check_task(content["model_task"], place)
     tests = _tests(content, path, place)
+    content = ordinary(content)
     inputs = _inputs(content, place, allow_code)
     if problems.errors > before or inputs is None:
         return None
@@ -271,22 +273,28 @@ def _tests(content: Mapping[str, Any], path: Path, place: Place) -> dict[str, An
     """The test settings, from the file itself or from the one it names."""
     tests = content.get("tests_config")
     elsewhere = content.get("tests_config_path")
-    key = "tests_config"
     if tests is None and isinstance(elsewhere, str):
-        place, key = Place(place.problems, elsewhere), ""
-        tests = _read(path.parent / elsewhere, place)
+        return _settings_in(path.parent / elsewhere, Place(place.problems, elsewhere))
     if not isinstance(tests, dict):
         return {}
-    shape.check_tests(tests, key, place)
-    shape.check_names(tests, key, place)
-    return tests
+    switches.check(tests, "tests_config", place)
+    return dict(ordinary(tests))
 
 
-def check_tests(tests: Mapping[str, Any], problems: Problems) -> None:
-    """Report what is wrong with test settings that no file holds."""
-    place = Place(problems, "tests")
-    shape.check_tests(tests, "", place)
-    shape.check_names(tests, "", place)
+def settings(
+    given: Mapping[str, Any] | str | os.PathLike[str], problems: Problems
+) -> Mapping[str, Any]:
+    """Test settings that stand beside a configuration, or in a file of their own; checked."""
+    if not isinstance(given, Mapping):
+        return _settings_in(Path(given), Place(problems, os.fspath(given)))
+    switches.check(given, "", Place(problems, "tests"))
+    return given
+
+
+def _settings_in(path: Path, place: Place) -> dict[str, Any]:
+    found = _read(path, place) or {}
+    switches.check(found, "", place)
+    return dict(ordinary(found))
 
 
 def _inputs(
@@ -320,10 +328,10 @@ def _inputs(
 
 def _loader(part: Mapping[str, Any], side: Side, split: bool) -> dict[str, Any]:
     """What loads the rows, where that is not a file."""
-    kind = part.get("type")
-    if kind not in LOADED and "start_time" not in part:
+    kind = shape.kind_of(part) if split else part.get("type")
+    if kind in (None, "default"):
         return {}
-    loader = {**part, "kind": kind or "collector", "side": side, "name": f"{side} data"}
+    loader = {**part, "kind": kind, "side": side, "name": f"{side} data"}
     if kind == "custom" and not split:
         loader["load_func_name"] = f"get_{side}_data"
     if kind == "huggingface":
@@ -337,7 +345,7 @@ def _loader(part: Mapping[str, Any], side: Side, split: bool) -> dict[str, Any]:
 def _may_load(
     loader: Mapping[str, Any], key: str, side: Side, place: Place, allow_code: bool
 ) -> bool:
-    if loader["kind"] == "collector":
+    if loader["kind"] == "data_collector":
         message = "data collectors cannot be read; export the rows to a file"
         place.add("config-unsupported", message, key)
         return False

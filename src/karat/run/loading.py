@@ -11,8 +11,6 @@ from typing import Any
 from karat.errors import DataError
 from karat.model.problem import Problem
 
-LOADED = ("custom", "huggingface")
-
 
 def load_rows(loader: Mapping[str, Any], folder: Path) -> Any:
     """What the loader gives: a data frame or a list of dicts. DataError where it cannot."""

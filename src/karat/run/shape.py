@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from itertools import pairwise
 from typing import Any
 
 from karat.read.place import Place, printable, show
-from karat.suite.limits import ALIASES, GLOBAL, LIMITS, foreign
 
 TASKS = (
     "Text Classification",
@@ -90,9 +89,18 @@ PROFILE: Keys = {
     "custom_numeric_metadata": "texts?",
     "custom_categorical_metadata": "texts?",
 }
+EMBEDDING: Keys = {"key": "text"}
 PREDICTIONS: Keys = {"ref_path": "text?", "eval_path": "text?", "n_samples": "integer?"}
 PERTURBATION: Keys = {"eval_path": "text?", "predictions_path": "text"}
 ONE_PREDICTION: Keys = {"path": "text?", "n_samples": "integer?"}
+
+SOURCES = {
+    "file_name": "default",
+    "load_path": "custom",
+    "dataset_uri": "huggingface",
+    "start_time": "data_collector",
+}
+"""The key that says where the rows of one side are -> the `type` of that side."""
 
 NAMES = {
     "text": "a string",
@@ -103,9 +111,6 @@ NAMES = {
     "texts": "a list of strings",
     "embeddings": 'a list of objects {"key": ...}',
 }
-
-DESCENDING = "hop"
-"""In the names of tests where a smaller distance is worse (HopSkipJump)."""
 
 
 def check_configuration(content: Mapping[str, Any], place: Place) -> None:
@@ -141,57 +146,20 @@ def check_keys(
     """Report unknown keys, missing ones and values of another type."""
     for key in required:
         if key not in found:
-            path = _path(inside, key)
+            path = key_path(inside, key)
             place.add("config-missing-key", f"required key '{path}' is missing", path)
     for key, value in found.items():
-        path = printable(_path(inside, key))
+        path = printable(key_path(inside, key))
         if key not in keys:
             message = f"unknown key '{printable(key)}'"
             close = get_close_matches(key, keys, n=1, cutoff=0.6)
             message += f"; did you mean '{close[0]}'?" if close else ""
             place.add("config-unknown-key", message, path)
             continue
-        _check_type(value, keys[key], path, place)
-
-
-def check_tests(tests: Mapping[str, Any], inside: str, place: Place) -> None:
-    """Report test settings whose thresholds cannot be used."""
-    for name, setting in tests.items():
-        if not isinstance(setting, dict):
-            continue
-        path = _path(_path(inside, name), "severity_thresholds")
-        thresholds = setting.get("severity_thresholds")
-        if "run" in setting:
-            _check_type(setting["run"], "boolean?", _path(_path(inside, name), "run"), place)
-        if thresholds is None:
-            continue
-        if not isinstance(thresholds, list) or len(thresholds) not in (2, 3):
-            message = f"{show(thresholds)} is not a list of 2 or 3 numbers"
-            place.add("config-thresholds", message, path)
-        elif not all(_is(t, "number") or t is None for t in thresholds):
-            message = f"{show(thresholds)} holds something that is no number"
-            place.add("config-thresholds", message, path)
-        elif DESCENDING not in name.lower():
-            given = [t for t in thresholds if t is not None]
-            if any(b < a for a, b in pairwise(given)):
-                place.add("config-thresholds", "thresholds must ascend", path)
-
-
-def check_names(tests: Mapping[str, Any], inside: str, place: Place) -> None:
-    """Report settings for tests that do not exist: misspelt ones are errors, others are ignored."""
-    known = (*LIMITS, *ALIASES, *GLOBAL)
-    for name in foreign(tests):
-        path = printable(_path(inside, name))
-        close = get_close_matches(name, known, n=1, cutoff=0.8)
-        if close:
-            message = f"unknown key '{printable(name)}'; did you mean '{close[0]}'?"
-            place.add("config-unknown-key", message, path)
-        else:
-            message = f"there is no test {show(name)}; its settings are ignored"
-            place.add("config-unknown-test", message, path, severity="warning")
-    for name, setting in tests.items():
-        if name in (*LIMITS, *ALIASES) and setting is not None and not isinstance(setting, dict):
-            place.add("config-type", f"{show(setting)} is not an object", _path(inside, name))
+        good = check_type(value, keys[key], path, place)
+        if good and keys[key] == "embeddings?":
+            for i, one in enumerate(value or ()):
+                check_keys(one, EMBEDDING, f"{path}[{i}]", place)
 
 
 def near(name: str, known: Iterable[str]) -> str:
@@ -200,49 +168,93 @@ def near(name: str, known: Iterable[str]) -> str:
     return f"did you mean {show(close[0])}?" if close else ""
 
 
+def check_type(value: Any, type_: str, path: str, place: Place) -> bool:
+    """Whether a value has its type; if not, that is reported."""
+    wanted = type_.removesuffix("?")
+    if (value is None and type_ != wanted) or is_a(value, wanted):
+        return True
+    place.add("config-type", f"{show(value)} is not {NAMES[wanted]}", path)
+    return False
+
+
+def kind_of(info: Mapping[str, Any]) -> str | None:
+    """What holds the rows of one side: its `type`, or what its keys say; None if neither does."""
+    given = info.get("type")
+    return given if given is not None else next((SOURCES[k] for k in _sources(info)), None)
+
+
+def _sources(info: Mapping[str, Any]) -> list[str]:
+    return [key for key in SOURCES if info.get(key) is not None]
+
+
+def _check_kind(kind: Any, known: Sequence[str], inside: str, place: Place) -> bool:
+    """Whether a `type` is one of those known; a wrong one is reported."""
+    if kind is None or kind in known or not isinstance(kind, str):
+        return True
+    message = f"{show(kind)} is not one of {', '.join(known)}"
+    place.add("config-value", message, f"{inside}.type", help=near(kind, known))
+    return False
+
+
 def _check_data(info: Mapping[str, Any], predictions: bool, place: Place) -> None:
     kind = info.get("type")
-    if kind not in (None, "custom", "huggingface", "split") and isinstance(kind, str):
-        message = f"{show(kind)} is not one of custom, huggingface, split"
-        place.add("config-value", message, "data_info.type")
+    if not _check_kind(kind, ("default", "custom", "huggingface", "split"), "data_info", place):
         return
     if kind == "custom":
         check_keys(info, CUSTOM, "data_info", place, ("load_path",))
-        _exclude_loader(info, "data_info", place)
+        _check_loader(info, "data_info", place)
     elif kind == "huggingface":
         check_keys(info, HUGGINGFACE, "data_info", place, ("dataset_uri",))
     elif kind == "split" or "ref_data_info" in info or "eval_data_info" in info:
         check_keys(info, SPLIT, "data_info", place, ("ref_data_info", "eval_data_info"))
         for side in ("ref_data_info", "eval_data_info"):
             if isinstance(info.get(side), dict):
-                _check_single(info[side], f"data_info.{side}", predictions, place)
+                _check_single(info[side], f"data_info.{side}", place)
+        if predictions and any(_own_predictions(info.get(s)) for s in SPLIT if s != "type"):
+            message = "give prediction_info at the top or inside each side, not both"
+            place.add("config-exclusive", message, "prediction_info")
     else:
         check_keys(info, PLAIN, "data_info", place, ("ref_path", "eval_path"))
 
 
-def _check_single(info: Mapping[str, Any], inside: str, predictions: bool, place: Place) -> None:
+def _own_predictions(side: Any) -> bool:
+    return isinstance(side, dict) and side.get("prediction_info") is not None
+
+
+def _check_single(info: Mapping[str, Any], inside: str, place: Place) -> None:
     """One side of a split configuration."""
     check_keys(info, SINGLE, inside, place)
-    _exclude_loader(info, inside, place)
+    _check_loader(info, inside, place)
     own = info.get("prediction_info")
     if isinstance(own, dict):
         check_keys(own, ONE_PREDICTION, f"{inside}.prediction_info", place)
         _check_samples(own, ("path",), f"{inside}.prediction_info", place)
-        if predictions:
-            message = "give prediction_info at the top or inside each side, not both"
-            place.add("config-exclusive", message, "prediction_info")
-    ways = [k for k in ("file_name", "load_path", "dataset_uri", "start_time") if info.get(k)]
+    kind, ways = info.get("type"), _sources(info)
+    if not _check_kind(kind, tuple(SOURCES.values()), inside, place):
+        return
     if len(ways) > 1:
         place.add("config-exclusive", f"give {' or '.join(ways)}, not both", inside)
-    elif not ways:
-        path = f"{inside}.file_name"
+    elif not ways or (kind is not None and SOURCES[ways[0]] != kind):
+        wanted = next((key for key, one in SOURCES.items() if one == kind), "file_name")
+        path = f"{inside}.{wanted}"
         place.add("config-missing-key", f"required key '{path}' is missing", path)
 
 
-def _exclude_loader(info: Mapping[str, Any], inside: str, place: Place) -> None:
+def _check_loader(info: Mapping[str, Any], inside: str, place: Place) -> None:
     if info.get("loader_kwargs") is not None and info.get("loader_kwargs_json") is not None:
         message = "give loader_kwargs or loader_kwargs_json, not both"
         place.add("config-exclusive", message, f"{inside}.loader_kwargs")
+    text = info.get("loader_kwargs_json")
+    if isinstance(text, str) and not _is_object(text):
+        message = f"{show(text)} is not a JSON object"
+        place.add("config-value", message, f"{inside}.loader_kwargs_json")
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
 
 
 def _check_samples(
@@ -255,14 +267,8 @@ def _check_samples(
         place.add("config-exclusive", message, f"{inside}.n_samples")
 
 
-def _check_type(value: Any, type_: str, path: str, place: Place) -> None:
-    wanted = type_.removesuffix("?")
-    if (value is None and type_ != wanted) or _is(value, wanted):
-        return
-    place.add("config-type", f"{show(value)} is not {NAMES[wanted]}", path)
-
-
-def _is(value: Any, wanted: str) -> bool:
+def is_a(value: Any, wanted: str) -> bool:
+    """Whether a value has a type that does not allow null."""
     if wanted == "text":
         return isinstance(value, str)
     if wanted == "object":
@@ -279,5 +285,6 @@ def _is(value: Any, wanted: str) -> bool:
     return all(isinstance(item, dict) and isinstance(item.get("key"), str) for item in value)
 
 
-def _path(inside: str, key: str) -> str:
+def key_path(inside: str, key: str) -> str:
+    """The path of a key inside another one, which is empty at the top."""
     return f"{inside}.{key}" if inside else key

@@ -68,8 +68,9 @@ class Stressed:
 def configured(
     path: str | os.PathLike[str],
     perturbed: Mapping[str, Any],
-    tests: Mapping[str, Any] | None,
+    tests: Mapping[str, Any] | str | os.PathLike[str] | None,
     problems: Problems,
+    name: str,
     allow_code: bool,
 ) -> Configuration:
     """The configuration of a file, with what was given beside it."""
@@ -77,11 +78,25 @@ def configured(
     if found is None:
         raise DataError(problems)
     if tests is not None:
-        configuration.check_tests(tests, problems)
-        found = replace(found, tests=tests)
-    if perturbed["predictions"] is not None:
-        found = replace(found, perturbation=_beside(perturbed))
-    return found
+        found = replace(found, tests=configuration.settings(tests, problems))
+    if problems.errors:
+        raise DataError(problems)
+    return replace(
+        found,
+        run_name=name or found.run_name,
+        perturbation=_beside(perturbed) or found.perturbation,
+    )
+
+
+def refuse_beside(**given: Any) -> None:
+    """Raise UsageError for what a configuration says itself."""
+    both = [name for name, value in given.items() if value is not None and not _empty(value)]
+    if both:
+        raise UsageError(f"a configuration says this itself: {', '.join(both)}; give one of them")
+
+
+def _empty(value: Any) -> bool:
+    return isinstance(value, Sequence) and not len(value)
 
 
 def described(
@@ -89,7 +104,7 @@ def described(
     sides: Mapping[Any, tuple[Any, Any]],
     declared: Declared,
     perturbed: Mapping[str, Any],
-    tests: Mapping[str, Any] | None,
+    tests: Mapping[str, Any] | str | os.PathLike[str] | None,
     problems: Problems,
     name: str,
 ) -> Configuration:
@@ -98,10 +113,14 @@ def described(
     if task is None or lacking:
         what = ", ".join([*(["a task"] if task is None else []), *lacking])
         raise UsageError(f"a stress run needs a configuration, or {what} beside what was given")
-    if tests is not None:
-        configuration.check_tests(tests, problems)
-    own = None if perturbed["predictions"] is None else _beside(perturbed)
-    made = configuration.of_files(task, sides, declared, name=name, tests=tests, perturbation=own)
+    made = configuration.of_files(
+        task,
+        sides,
+        declared,
+        name=name,
+        tests=None if tests is None else configuration.settings(tests, problems),
+        perturbation=_beside(perturbed),
+    )
     if problems.errors:
         raise DataError(problems)
     return made
@@ -109,6 +128,10 @@ def described(
 
 def _beside(perturbed: Mapping[str, Any]) -> dict[str, Any]:
     """The perturbed inputs; their paths are relative to where we are, not to the configuration."""
+    if perturbed["predictions"] is None:
+        if perturbed["path"] is not None:
+            raise UsageError("perturbed inputs need their predictions (perturbed_predictions)")
+        return {}
     found = {"predictions_path": perturbed["predictions"]}
     if perturbed["path"] is not None:
         found["eval_path"] = perturbed["path"]

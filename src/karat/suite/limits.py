@@ -91,16 +91,16 @@ ALIASES = {
 """Names that configurations of the file formats' vendor use for the same tests."""
 
 KINDS = {
+    **{name: (name,) for name in CATEGORIES},
     "abnormal inputs": (DATA,),
     "data cleanliness": (DATA,),
     "data poisoning detection": (DATA,),
-    "drift": (DRIFT,),
     "model performance": (PERFORMANCE, CALIBRATION),
     "subset performance": (SUBSETS, DEGRADATION),
     "transformations": (PERTURBATION,),
     "adversarial": (),
 }
-"""Categories as configurations name them, beside our own."""
+"""Categories as settings name them, ours and those of the vendor -> ours."""
 
 GLOBAL = (
     "categories",
@@ -119,18 +119,16 @@ def limits(settings: Mapping[str, Any]) -> dict[str, Limit]:
 
     `{"label_drift": {"run": false}}` switches a test off; `severity_thresholds` of two or three
     numbers replace warn and fail (of three, the first and the last count; null is never reached);
-    `categories` keeps only the named kinds.
+    `categories` keeps only the named kinds, `run_default` says whether the others run as well
+    (where no kind is named they do, unless it is false).
     """
-    found = dict(LIMITS)
-    kinds = settings.get("categories")
-    if kinds:
-        wanted: set[str] = set()
-        for kind in kinds:
-            wanted.update(KINDS.get(str(kind).lower(), (str(kind).lower(),)))
-        found = {
-            name: limit if limit.category in wanted else replace(limit, run=False)
-            for name, limit in found.items()
-        }
+    kinds, others = settings.get("categories") or (), settings.get("run_default")
+    wanted = {own for kind in kinds for own in KINDS[kind.lower()]}
+    all_run = not kinds if others is None else others
+    found = {
+        name: replace(limit, run=all_run or limit.category in wanted)
+        for name, limit in LIMITS.items()
+    }
     for given, own in settings.items():
         name = ALIASES.get(given, given)
         if name not in found or not isinstance(own, Mapping):
@@ -144,8 +142,3 @@ def limits(settings: Mapping[str, Any]) -> dict[str, Limit]:
             limit = replace(limit, warn=warn, fail=fail)
         found[name] = limit
     return found
-
-
-def foreign(settings: Mapping[str, Any]) -> list[str]:
-    """The names in the settings that are no test of ours."""
-    return [n for n in settings if n not in LIMITS and n not in ALIASES and n not in GLOBAL]

@@ -10,13 +10,13 @@ import numpy as np
 from karat.model.evidence import Evidence
 from karat.model.metric import Metric
 from karat.model.pairs import FloatArray
-from karat.model.suite import Change
+from karat.model.suite import Change, Status
 from karat.stats.between import Moved, moved
 from karat.stats.intervals import Settings, wilson
 from karat.stats.weights import stream
 from karat.suite.judge import MIN_ROWS, POWER, Found, Z, judged, points, skipped
 from karat.suite.limits import Limit
-from karat.suite.movement import histogram
+from karat.suite.movement import enough, histogram
 from karat.suite.observed import Observed
 
 DRAWS = 2_000
@@ -73,6 +73,9 @@ def overall_metrics(
     Only the metrics of `JUDGED` are judged. Log loss is judged by the share it grew. `sizes` are
     the scored rows of both sides.
     """
+    short = enough(*sizes)
+    if found and short:
+        return [skipped("metrics", short, n_ref=sizes[0], n_eval=sizes[1])]
     abouts = {name: metric.about for metric in metrics for name in metric.names}
     cases = []
     for one in found:
@@ -131,11 +134,6 @@ def better_than_constant(other: Observed, limit: Limit) -> list[Found]:
     low, high = wilson(accuracy, n)
     shown = points([("largest class", majority, None, None), ("accuracy", accuracy, low, high)])
     gain = accuracy - majority
-    # Levels are of what is gained, so less is worse: judge the shortfall below the warning level.
-    warn, fail = limit.warn or 0.0, limit.fail or 0.0
-    status = "fail" if gain <= fail else "warning" if gain < warn else "pass"
-    if status == "fail" and low - majority > fail:
-        status = "warning"
     text = f"accuracy {accuracy:.3f}, always the largest class {majority:.3f}"
     found = judged(
         limit,
@@ -148,14 +146,28 @@ def better_than_constant(other: Observed, limit: Limit) -> list[Found]:
         n_eval=n,
         plot=shown,
     )
-    found.case.status = status  # type: ignore[assignment]  # one of the three above
+    found.case.status = _gained(limit, gain, high - majority)
     return [found]
+
+
+def _gained(limit: Limit, gain: float, most: float) -> Status:
+    """Where a gain stands, of which less is worse.
+
+    A failure needs an interval, whose upper end is `most`, below the warning level.
+    """
+    if limit.fail is not None and gain <= limit.fail:
+        sure = limit.warn is None or most < limit.warn
+        return "fail" if sure else "warning"
+    return "warning" if limit.warn is not None and gain < limit.warn else "pass"
 
 
 def average_confidence(ref: Observed, other: Observed, limit: Limit, seed: int) -> list[Found]:
     """The change of the mean confidence, in either direction."""
     if ref.confidence is None or other.confidence is None:
         return []
+    short = enough(ref.n, other.n)
+    if short:
+        return [skipped("confidence", short)]
     change = float(other.confidence.mean() - ref.confidence.mean())
     draws = _means(other.confidence, seed, "eval") - _means(ref.confidence, seed, "ref")
     low, high = (float(x) for x in np.quantile(draws, [0.025, 0.975]))

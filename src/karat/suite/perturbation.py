@@ -35,10 +35,11 @@ def perturbation_flips(other: Observed, perturbed: Seen | None, limit: Limit) ->
     low, high = wilson(share, len(flips))
     table: dict[str, float] = {}
     text = f"{int(flips.sum())} of {len(flips)} predictions flip on the perturbed inputs"
-    if other.confidence is not None and perturbed.confidence is not None:
-        moved = float(np.abs(other.confidence - perturbed.confidence).mean())
-        table["mean absolute change of confidence"] = moved
-        text += f"; confidence moves by {moved:.3f} on average"
+    if other.confidence is not None and other.predicted is not None and perturbed.chance_of:
+        now_of = perturbed.chance_of(other.predicted)
+        moved = float(np.abs(other.confidence - now_of).mean())
+        table["mean change of probability"] = moved
+        text += f"; the probability of what was predicted moves by {moved:.3f} on average"
     right = other.correct
     if right is not None and perturbed.predicted is not None and other.known is not None:
         now = (perturbed.predicted == other.labels)[other.known]
@@ -52,7 +53,7 @@ def perturbation_flips(other: Observed, perturbed: Seen | None, limit: Limit) ->
             share,
             "share of rows that flip",
             text,
-            believed=limit.warn is None or low >= limit.warn or share >= 2 * limit.warn,
+            believed=limit.warn is None or low >= limit.warn,
             low=low,
             high=high,
             n_eval=len(flips),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
+from karat.model.pairs import FloatArray, IntArray
 from karat.model.problem import Problems
 from karat.model.seen import Seen, Trials
 from karat.model.task import Card, Request
 from karat.read.place import Place
+from karat.tasks.classification.columns import Predictions
 from karat.tasks.classification.pair import class_names
 from karat.tasks.classification.rows import Side
 from karat.tasks.classification.sides import check_sides
@@ -45,8 +48,19 @@ def _seen(side: Side, request: Request, problems: Problems) -> Seen:
         labels,
         top,
         pred.confidence,
+        chance_of=partial(_chance_of, pred),
         trials=(
             Trials("true label", "recall", names, labels[known], hit, known),
             Trials("predicted label", "precision", names, top[known], hit, known),
         ),
     )
+
+
+def _chance_of(pred: Predictions, classes: IntArray) -> FloatArray:
+    """The probability of the class that each row is asked for."""
+    assert pred.scores is not None
+    found = np.empty(len(classes))
+    for one in np.unique(classes):
+        rows = np.flatnonzero(classes == one)
+        found[rows] = pred.scores.column(int(one), rows)
+    return found
