@@ -8,7 +8,7 @@ Offsets count characters and ends are exclusive.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,8 +84,13 @@ class Notes:
                 Place(self.problems, self.file, number).add("reference-broken", message)
 
 
-def read_folder(folder: Path, problems: Problems) -> list[Document]:
-    """The documents of a folder by name, those of folders in it too; what is wrong is reported."""
+def read_folder(
+    folder: Path, problems: Problems, texts: Mapping[str, str] | None = None
+) -> list[Document]:
+    """The documents of a folder by name, those of folders in it too; what is wrong is reported.
+
+    `texts` are those of documents that have none in the folder.
+    """
     names = sorted(
         {
             path.relative_to(folder).with_suffix("").as_posix()
@@ -95,11 +100,12 @@ def read_folder(folder: Path, problems: Problems) -> list[Document]:
     )
     if not names:
         Place(problems, str(folder)).add("file-empty", "the folder holds no .ann and no .txt file")
-    return [_document(folder, name, problems) for name in names]
+    return [_document(folder, name, problems, texts or {}) for name in names]
 
 
-def _document(folder: Path, name: str, problems: Problems) -> Document:
+def _document(folder: Path, name: str, problems: Problems, texts: Mapping[str, str]) -> Document:
     text = _content(folder / f"{name}{TEXT}", problems)
+    text = texts.get(name) if text is None else text
     path = folder / f"{name}{NOTES}"
     notes = read_notes(path, problems)
     marks = None

@@ -16,6 +16,7 @@ from karat.model.pairs import CodeArray, IntArray
 from karat.model.problem import Problems
 from karat.model.task import Source
 from karat.read.lines import pieces
+from karat.read.numbering import Numbering
 from karat.read.place import Place
 
 BOUNDARY = "-DOCSTART-"
@@ -56,7 +57,7 @@ class _Reading:
     wanted: int
     problems: Problems
     marks_are_tokens: bool
-    number: dict[str, int] = field(default_factory=dict)
+    number: Numbering[str] = field(default_factory=Numbering)
     parts: list[list[CodeArray]] = field(default_factory=list)
     blank: list[IntArray] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
@@ -121,12 +122,9 @@ def _take(lines: list[str], reading: _Reading) -> None:
     rows = _columns(lines, reading)
     known = reading.number
     for part, cells in zip(reading.parts, rows, strict=True):
-        for cell in dict.fromkeys(cells):
-            known.setdefault(cell, len(known))
-        part.append(np.fromiter(map(known.__getitem__, cells), np.int32, len(cells)))
+        part.append(known.codes(cells))
     # Only an empty line has an empty last cell: white space at the ends of lines is gone.
-    empty = known.setdefault("", len(known))
-    reading.blank.append(np.flatnonzero(reading.parts[-1][-1] == empty) + reading.lines)
+    reading.blank.append(np.flatnonzero(reading.parts[-1][-1] == known[""]) + reading.lines)
     if _marked(lines):
         for i, line in enumerate(lines, reading.lines):
             if line.startswith(MARKS):
@@ -191,6 +189,7 @@ def _finished(reading: _Reading) -> Columns:
     lengths = np.diff(np.append(place, len(at)))
     document = np.searchsorted(starts, begins, side="right") - 1
     codes = tuple(np.concatenate(part)[at] for part in reading.parts)
+    reading.source.records = len(lengths)
     return Columns(
         name=reading.source.name,
         names=tuple(reading.number),

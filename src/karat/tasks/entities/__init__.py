@@ -39,12 +39,18 @@ OPTIONS = (
 
 
 def looks_tagged(peek: Peek) -> bool:
-    """Whether the last cells of the first lines are token tags."""
+    """Whether it is text whose lines end in token tags; a few may be broken."""
+    return peek.shape in ("text", "table") and tagged_share(peek) >= 0.9
+
+
+def tagged_share(peek: Peek, column: int = -1) -> float:
+    """The share of the first lines that have a token tag in this column, counted from the end."""
     lines = peek.head.replace(b"\r", b"").split(b"\n")[:200]
     cells = [line.split() for line in lines if line.strip()]
     if len(peek.head) >= 1 << 16 and len(lines) < 200:
         cells.pop()
-    return bool(cells) and all(len(c) > 1 and _TAG.fullmatch(c[-1]) for c in cells)
+    tagged = sum(len(c) > 1 and _TAG.fullmatch(c[column]) is not None for c in cells)
+    return tagged / len(cells) if cells else 0.0
 
 
 def _listed(peek: Peek, keys: Iterable[str]) -> bool:
@@ -71,8 +77,7 @@ def _recognise(gold: Peek, predictions: Peek | None) -> str | None:
         seen = sorted(keys & {"entities", "ents", "predicted_entities"})
         if said is None or said & {"predicted_entities", "ents", "entities"}:
             return f"text and {', '.join(seen)}"
-    tagged = gold.shape in ("text", "table") and looks_tagged(gold)
-    if tagged and (predictions is None or looks_tagged(predictions)):
+    if looks_tagged(gold) and (predictions is None or looks_tagged(predictions)):
         return "columns of token tags"
     known = {*GOLD_TAGS, *PREDICTED_TAGS}
     bare = said is not None and "text" not in keys and _listed(gold, GOLD_TAGS)
@@ -90,7 +95,7 @@ def _is(name: str) -> Callable[[Peek], bool]:
         if name == "brat":
             return _looks_standoff(peek)
         if name == "conll":
-            return peek.shape in ("text", "table") and looks_tagged(peek)
+            return looks_tagged(peek)
         if name == "tags":
             return has_tags(peek)
         if name == "spacy":

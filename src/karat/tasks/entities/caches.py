@@ -48,6 +48,9 @@ class Side:
 def read_caches(card: Card, request: Request, problems: Problems) -> EntityPairs | None:
     """The pairs of a request, None where there is nothing sound to pair."""
     side = read_side(request, problems)
+    if side.pred is None and side.gold.written.n and not problems.errors:
+        # Where nothing is scored, no report tells it.
+        side.gold.written.told(side.first.text)
     if problems.errors or side.pred is None:
         return None
     return pairs_of(side, card.item, request)

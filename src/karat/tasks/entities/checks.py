@@ -7,10 +7,13 @@ numbers are checked in columns, once it is known how ends were written (`offsets
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from karat.model.pairs import CodeArray
 from karat.model.task import Declared
 from karat.read.checks import check_embedding, check_meta, check_text, check_timestamp, found
 from karat.read.fields import check_paths
@@ -127,6 +130,24 @@ def _check_span(span: Mapping[str, Any], start: str, end: str, path: str, place:
             sound = False
     if sound and (wrong := misplaced(span[start], span[end], start, end)):
         place.add(*wrong, path)
+
+
+def check_known(
+    expected: Collection[str],
+    types: Sequence[str],
+    kind: CodeArray,
+    place: Place,
+    key: str | None = None,
+) -> None:
+    """Warn of predicted types that gold never has; `kind` are the types of all predicted spans."""
+    if not expected:
+        return
+    counts = np.bincount(kind, minlength=len(types)).tolist()
+    listed = ", ".join(sorted(expected)[:12])
+    for name, count in zip(types, counts, strict=True):
+        if count and name not in expected and not BIO_TAG.fullmatch(name):
+            message = f"predicted type '{name}' ({count}x) never occurs in the labels ({listed})"
+            place.add("entity-type-unknown", message, key, severity="warning")
 
 
 def misplaced(

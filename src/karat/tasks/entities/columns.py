@@ -18,6 +18,7 @@ from karat.model.task import Declared, Request, Source
 from karat.read.checks import odd_timestamps
 from karat.read.embeddings import EmbeddingCheck
 from karat.read.fields import Fields, Selected
+from karat.read.numbering import Numbering
 from karat.read.records import Batch, Records, read_records
 from karat.read.source import CACHE_EXTENSIONS
 from karat.tasks.entities.checks import RecordChecks
@@ -59,6 +60,11 @@ class Written:
         """How many documents there are."""
         return len(self.labelled)
 
+    def told(self, ends: str) -> None:
+        """Note how the ends of the file were read."""
+        place = self.reader.place()
+        place.add("end-convention", f"ends are {ends}", self.key, severity="note")
+
     def path(self, i: int) -> str:
         """The place of mention i inside its record."""
         entity = int(self.entity[i])
@@ -74,7 +80,7 @@ class Collector:
     def __init__(self, reader: Records[Any], key: str, checks: RecordChecks) -> None:
         self.reader, self.key, self.checks = reader, key, checks
         self.rows = 0
-        self.codes: dict[str, int] = {}
+        self.number: Numbering[str] = Numbering()
         self.parts: dict[str, list[npt.NDArray[Any]]] = {}
         self.missing: list[int] = []
 
@@ -106,14 +112,14 @@ class Collector:
         count = len(mentions)
         starts = np.fromiter(map(_start, mentions), np.int64, count)
         ends = np.fromiter(map(_end, mentions), np.int64, count)
-        self._put(sizes, lengths, starts, ends, self._coded(list(map(_type, entities))))
+        self._put(sizes, lengths, starts, ends, self.number.codes(list(map(_type, entities))))
 
     def _add_spans(self, batch: Batch[Any], sizes: IntArray, spans: list[Any]) -> None:
         count = len(spans)
         starts = np.fromiter(map(_ent_start, spans), np.int64, count)
         ends = np.fromiter(map(_ent_end, spans), np.int64, count)
         ones = np.ones(count, dtype=np.int64)
-        self._put(sizes, ones, starts, ends, self._coded(list(map(_label, spans))))
+        self._put(sizes, ones, starts, ends, self.number.codes(list(map(_label, spans))))
 
     def _put(
         self, sizes: IntArray, lengths: IntArray, starts: IntArray, ends: IntArray, kinds: CodeArray
@@ -126,12 +132,6 @@ class Collector:
             ("kind", kinds),
         ):
             self.parts.setdefault(name, []).append(part)
-
-    def _coded(self, names: list[str]) -> CodeArray:
-        codes = self.codes
-        for name in dict.fromkeys(names):
-            codes.setdefault(name, len(codes))
-        return np.fromiter(map(codes.__getitem__, names), np.int32, len(names))
 
     def skip(self, rows: int) -> None:
         """Take rows that could not be read."""
@@ -158,7 +158,7 @@ class Collector:
             entity=np.repeat(np.arange(len(lengths)), lengths),
             first_entity=np.cumsum(sizes) - sizes,
             first_mention=np.cumsum(lengths) - lengths,
-            types=tuple(self.codes),
+            types=tuple(self.number),
             labelled=labelled,
         )
 

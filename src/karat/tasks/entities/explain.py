@@ -20,8 +20,8 @@ SHOWN_SPANS = 6
 
 def tables(pairs: EntityPairs) -> list[Table]:
     """Errors by kind, scores by type, and gold types against predicted ones."""
-    found = errors(pairs.gold.spans, pairs.pred.spans)
     same = match(pairs.gold.spans, pairs.pred.spans)
+    found = errors(pairs.gold.spans, pairs.pred.spans, same)
     counts = type_matrix(pairs.gold.spans, pairs.pred.spans, same, found)
     return [_by_type(pairs, counts), _kinds(pairs, found), _matrix(pairs, counts)]
 

@@ -13,6 +13,7 @@ from karat.model.task import Request
 from karat.read.brat import Document as Standoff
 from karat.read.brat import read_folder
 from karat.read.place import Place
+from karat.tasks.entities.checks import check_known
 from karat.tasks.entities.pair import Document, EntityPairs, Gold, Lookup, Predicted
 from karat.tasks.entities.records import Spans, same_types
 from karat.tasks.entities.tagged import select
@@ -22,33 +23,34 @@ def read_folders(request: Request, item: str, problems: Problems) -> EntityPairs
     """The documents of the gold folder, with the annotations of the other one."""
     gold_name = request.gold[0].name
     gold = read_folder(Path(gold_name), problems)
-    pred_name = request.predictions[0].name if request.predictions else ""
-    if not pred_name:
-        if request.purpose == "score":
-            Place(problems, gold_name).add("prediction-missing", "no folder of predictions")
-        return None
-    found = {one.name: one for one in read_folder(Path(pred_name), problems)}
+    request.gold[0].records = len(gold)
     for one in gold:
         if one.marks is None:
             Place(problems, gold_name).add("label-missing", f"{one.name} has no .ann file")
-        other = found.pop(one.name, None)
-        if other is None or other.marks is None:
-            message = f"there is no {one.name}.ann for the document in {gold_name}"
-            Place(problems, pred_name).add("prediction-missing", message)
-    for name in found:
-        message = f"{name} is not in {gold_name}; it was left out"
-        Place(problems, pred_name).add("document-unknown", message, severity="warning")
+    if not request.predictions:
+        if request.purpose == "score":
+            Place(problems, gold_name).add("prediction-missing", "no folder of predictions")
+        return None
+    pred_name = request.predictions[0].name
+    paired = _paired(gold, gold_name, pred_name, problems)
+    request.predictions[0].records = len(paired)
     if problems.errors:
         return None
-    marked = {one.name: one for one in read_folder(Path(pred_name), Problems())}
-    first, second = same_types(spans_of(gold), spans_of([marked[one.name] for one in gold]))
+    true, said = spans_of(gold), spans_of(paired)
+    check_known(true.occurring, said.types, said.kind, Place(problems, pred_name))
+    first, second = same_types(true, said)
     sizes = np.array([len(one.text or "") for one in gold], dtype=np.float64)
     chosen = select(request, {"text_length": sizes}, Place(problems, gold_name))
     if problems.errors:
         return None
     return Pairs(
         n=len(gold),
-        gold=Gold(first, _lookup(gold), np.arange(len(gold))),
+        gold=Gold(
+            first,
+            _lookup(gold),
+            np.arange(len(gold)),
+            notes=("ends are exclusive (brat's format)",),
+        ),
         pred=Predicted(second),
         ids=[one.name for one in gold],
         item=item,
@@ -56,6 +58,30 @@ def read_folders(request: Request, item: str, problems: Problems) -> EntityPairs
         cluster=chosen.cluster,
         weights=chosen.weights,
     )
+
+
+def _paired(
+    gold: Sequence[Standoff], gold_name: str, pred_name: str, problems: Problems
+) -> list[Standoff]:
+    """The predicted document of each gold one; where there is none is reported."""
+    texts = {one.name: one.text for one in gold if one.text is not None}
+    found = {one.name: one for one in read_folder(Path(pred_name), problems, texts)}
+    place = Place(problems, pred_name)
+    paired = []
+    for one in gold:
+        other = found.pop(one.name, None)
+        if other is None or other.marks is None:
+            message = f"there is no {one.name}.ann for the document in {gold_name}"
+            place.add("prediction-missing", message)
+            continue
+        paired.append(other)
+        if one.text is not None and other.text != one.text:
+            message = f"{one.name}.txt is not the text that it is in {gold_name}"
+            place.add("text-differs", message, severity="warning")
+    for name in found:
+        message = f"{name} is not in {gold_name}; it was left out"
+        place.add("document-unknown", message, severity="warning")
+    return paired
 
 
 def spans_of(documents: Sequence[Standoff]) -> Spans:

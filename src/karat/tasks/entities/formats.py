@@ -7,7 +7,8 @@ from typing import Any
 
 from karat.errors import DataError, UsageError
 from karat.model.problem import Problems
-from karat.model.task import Card, Peek, Request
+from karat.model.task import Card, Request, Source
+from karat.read.place import Place
 from karat.read.sniff import stem
 from karat.tasks.entities import GOLD_TAGS, PREDICTED_TAGS, has_tags
 from karat.tasks.entities.caches import read_caches
@@ -17,12 +18,20 @@ from karat.tasks.entities.tagfiles import read_conll, read_tag_records
 from karat.tasks.entities.tagged import pair_tags
 
 TAG_SCHOOLS = ("conlleval", "seqeval")
+KINDS = {
+    "caches": "JSON records of texts and spans",
+    "tags": "JSON records of tags",
+    "conll": "columns of token tags",
+    "brat": "a brat folder",
+}
 
 
 def read(card: Card, request: Request, problems: Problems) -> EntityPairs | None:
     """The pairs of a request, whatever its format."""
     kind = format_of(request)
     _check_options(kind, request.options)
+    if _other_kind(kind, request, problems):
+        return None
     if kind == "caches":
         return read_caches(card, request, problems)
     if kind == "brat":
@@ -62,17 +71,29 @@ def _check_overlap(least: float, like: str) -> None:
         raise UsageError(f"--min-overlap lies between 1 and 100, not {least:g}")
 
 
+def _other_kind(kind: str, request: Request, problems: Problems) -> bool:
+    """Whether the predictions are of another kind of files than gold, which is reported."""
+    for source in request.predictions:
+        other = _kind_of(source)
+        if other not in (None, kind):
+            message = f"these are {KINDS[other]}, but {request.gold[0].name} is {KINDS[kind]}"
+            advice = "bring both into one format with karat convert"
+            Place(problems, source.name).add("format-mixed", message, help=advice)
+            return True
+    return False
+
+
 def format_of(request: Request) -> str:
     """caches, brat, conll or tags."""
+    return _kind_of(request.gold[0]) or "caches"
+
+
+def _kind_of(source: Source) -> str | None:
+    """The same of one input; None where nothing tells."""
     try:
-        peek = request.gold[0].peek()
+        peek = source.peek()
     except DataError:
-        return "caches"
-    return kind_of(peek)
-
-
-def kind_of(peek: Peek) -> str:
-    """The same of one input."""
+        return None
     if peek.shape == "folder":
         return "brat"
     if peek.shape in ("text", "table") and not stem(peek.name).endswith(".json"):
@@ -81,4 +102,4 @@ def kind_of(peek: Peek) -> str:
         return "caches"
     if has_tags(peek) or ("text" not in peek.keys and peek.keys & {*GOLD_TAGS, *PREDICTED_TAGS}):
         return "tags"
-    return "caches"
+    return None

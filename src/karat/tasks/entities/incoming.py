@@ -74,8 +74,7 @@ def _from_records(inputs: Sequence[Path], options: Options, problems: Problems) 
     if side.pred is not None and (len(inputs) == 2 or options.get("role") == "predictions"):
         chosen, ending = side.pred, side.second
     if not ending.forced:
-        place = chosen.reader.place()
-        place.add("end-convention", f"ends are {ending.text}", chosen.key, severity="note")
+        chosen.told(ending.text)
     rows = _by_document(span_columns(chosen, ending))
     records = pick(sources[0], range(len(rows)))
     return [
@@ -170,12 +169,11 @@ def _report(rows: Sequence[Tokens], wrong: Mapping[str, str]) -> None:
     """Report each tag that cannot be read where it stands first."""
     left = dict(wrong)
     for row in rows:
-        for tag in row.tags:
+        for i, tag in enumerate(row.tags):
             if tag in left:
                 advice = "numbers need names: --option tag_names=O,B-PER,I-PER,..."
-                row.place.add(
-                    "tag-unreadable", left.pop(tag), help=advice if tag.isdecimal() else ""
-                )
+                place, key = row.at(i)
+                place.add("tag-unreadable", left.pop(tag), key, help=advice * tag.isdecimal())
 
 
 Read = Callable[[Sequence[Path], Options, Problems], list[Text]]

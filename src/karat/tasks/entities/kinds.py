@@ -43,9 +43,9 @@ class Errors:
     retyped: BoolArray
 
 
-def errors(gold: Spans, pred: Spans) -> Errors:
-    """All errors, by document."""
-    found: Match = match(gold, pred)
+def errors(gold: Spans, pred: Spans, same: Match | None = None) -> Errors:
+    """All errors, by document; `same` is the exact match, where it is known."""
+    found = same or match(gold, pred)
     left = np.flatnonzero(found.gold_first & ~found.gold_hit)
     right = np.flatnonzero(found.pred_first & ~found.pred_hit)
     a, b = gold.take(left), pred.take(right)

@@ -14,10 +14,19 @@ import numpy as np
 from karat.model.pairs import BoolArray, IntArray
 from karat.model.problem import Severity
 from karat.read.pick import pick
-from karat.read.place import show
-from karat.tasks.entities.checks import BIO_TAG, misplaced
+from karat.read.place import Place, show
+from karat.tasks.entities.checks import BIO_TAG, check_known, misplaced
 from karat.tasks.entities.columns import Written
-from karat.tasks.entities.ends import MAJORITY, SPACE, WORD, Convention, Texts, Verdict, decide
+from karat.tasks.entities.ends import (
+    FEWEST_VOTES,
+    MAJORITY,
+    SPACE,
+    WORD,
+    Convention,
+    Texts,
+    Verdict,
+    decide,
+)
 from karat.tasks.entities.match import first_of_equals, match, span_keys
 from karat.tasks.entities.records import SPACY_KEY, Spans
 
@@ -26,6 +35,9 @@ DEFAULT: Convention = "exclusive"
 
 FEWEST_SHARED = 5
 """So many spans must share a start before their ends alone say anything."""
+
+FEWEST_IN_ORDER, GAIN = 10, 0.25
+"""With so many spans a side, and so much F1 to gain, rows are taken to be out of order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,26 +128,30 @@ def check_agreement(gold: Written, pred: Written, first: Ending, second: Ending)
         )
         place.add("end-conventions-differ", message, pred.key, help=advice)
         return
+    expected, said = spans(gold, first), spans(pred, second)
+    hits = int(match(expected, said, typed=False).pred_hit.sum())
     sure = first.forced and second.forced
     opposed = first.leaning and second.leaning and first.leaning != second.leaning
     fewest = 1 if opposed and not sure else FEWEST_SHARED
-    found = shifted(spans(gold, first), spans(pred, second), fewest)
-    if found:
-        step, count = found
-        message = (
-            f"predicted spans that start where a gold span does end {step:+d} from it ({count}x), "
-            "and none with it: one side's ends are inclusive, the other's exclusive"
-        )
-        severity: Severity = "warning" if sure else "error"
-        place.add("end-conventions-differ", message, pred.key, severity=severity, help=advice)
+    found = None if hits else shifted(expected, said, fewest)
+    if found is None:
+        _check_order(expected, said, hits, place, pred.key)
+        return
+    step, count = found
+    message = (
+        f"predicted spans that start where a gold span does end {step:+d} from it ({count}x), "
+        "and none with it: one side's ends are inclusive, the other's exclusive"
+    )
+    severity: Severity = "warning" if sure else "error"
+    place.add("end-conventions-differ", message, pred.key, severity=severity, help=advice)
 
 
 def shifted(gold: Spans, pred: Spans, fewest: int) -> tuple[int, int] | None:
-    """(step, spans) where no spans are equal and those that start alike end one step apart.
+    """(step, spans) where those that start alike end one step apart, though none are equal.
 
     None where that is not so, or where fewer than `fewest` spans start alike.
     """
-    if not len(gold) or match(gold, pred, typed=False).pred_hit.any():
+    if not len(gold):
         return None
     width = 1 + max(int(gold.start.max()), int(pred.start.max(initial=0)))
     keys, at = np.unique(gold.doc * width + gold.start, return_index=True)
@@ -150,6 +166,27 @@ def shifted(gold: Spans, pred: Spans, fewest: int) -> tuple[int, int] | None:
         if count >= MAJORITY * len(steps):
             return step, count
     return None
+
+
+def _check_order(gold: Spans, pred: Spans, hits: int, place: Place, key: str) -> None:
+    """Warn where the spans fit far better when the predictions move by one row.
+
+    `hits` are the predicted spans that are gold spans as the rows stand.
+    """
+    size = len(gold) + len(pred)
+    if min(len(gold), len(pred)) < FEWEST_IN_ORDER or 2 * hits > (1 - GAIN) * size:
+        return
+    for step in (1, -1):
+        moved = replace(pred, doc=pred.doc - step)
+        inside = moved.take((moved.doc >= 0) & (moved.doc < gold.n))
+        better = int(match(gold, inside, typed=False).pred_hit.sum())
+        if 2 * (better - hits) > GAIN * size:
+            message = (
+                f"F1 of bare spans is {2 * hits / size:.2f}, but {2 * better / size:.2f} if "
+                f"predictions move by {step:+d} row; check the row order"
+            )
+            advice = f"row i would take the prediction that now stands in row i{step:+d}"
+            place.add("rows-shifted", message, key, severity="warning", help=advice)
 
 
 def exclusive_ends(side: Written, ending: Ending) -> IntArray:
@@ -212,12 +249,11 @@ def _check_units(side: Written, texts: Texts, good: BoolArray, end: IntArray) ->
     """Warn where offsets fit the words in plain ASCII texts only: they count something else."""
     at = np.flatnonzero(good)
     doc = side.doc[at]
+    plain = texts.ascii[doc]
+    if int((~plain).sum()) < FEWEST_VOTES or not plain.any():
+        return
     edge = (texts.of(doc, end[at] - 1) == WORD) & (texts.of(doc, end[at]) != WORD)
     edge &= texts.of(doc, side.start[at] - 1) != WORD
-    plain = texts.ascii[doc]
-    others = int((~plain).sum())
-    if others < 5 or not plain.any():
-        return
     if edge[plain].mean() > 0.9 and edge[~plain].mean() < 0.5:
         message = (
             f"spans stop at words in {edge[plain].mean():.0%} of plain ASCII texts but in "
@@ -259,15 +295,8 @@ def check_types(gold: Written, pred: Written | None) -> None:
                 message = f"'{name}' looks like a token tag; write '{tag[1]}'"
                 place = side.reader.place(int(side.doc[i]))
                 place.add("entity-bio-tag", message, key, severity="warning")
-    if pred is None or not gold.types:
-        return
-    counts = np.bincount(pred.kind, minlength=len(pred.types))
-    listed = ", ".join(sorted(gold.types)[:12])
-    for code, name in enumerate(pred.types):
-        if name in gold.types or not counts[code] or BIO_TAG.fullmatch(name):
-            continue
-        message = f"predicted type '{name}' ({counts[code]}x) never occurs in the labels ({listed})"
-        pred.reader.place().add("entity-type-unknown", message, pred.key, severity="warning")
+    if pred is not None:
+        check_known(gold.types, pred.types, pred.kind, pred.reader.place(), pred.key)
 
 
 def spans(side: Written, ending: Ending) -> Spans:

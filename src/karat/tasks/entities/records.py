@@ -100,6 +100,12 @@ class Spans:
         none = np.zeros(0, dtype=np.int64)
         return cls(n, none, none, none, none.astype(np.int32), none, ())
 
+    @property
+    def occurring(self) -> list[str]:
+        """The types that some mention has."""
+        seen = np.flatnonzero(np.bincount(self.kind, minlength=len(self.types)))
+        return [self.types[i] for i in seen]
+
     def take(self, which: npt.NDArray[Any]) -> Spans:
         """The chosen mentions."""
         return replace(
@@ -127,19 +133,13 @@ class Spans:
 
 def same_types(gold: Spans, pred: Spans) -> tuple[Spans, Spans]:
     """Both sides with one list of types, sorted by name, of those that occur."""
-    names = sorted({*_occurring(gold), *_occurring(pred)})
-    types = tuple(names)
+    types = tuple(sorted({*gold.occurring, *pred.occurring}))
     return _trimmed(gold).renamed(types), _trimmed(pred).renamed(types)
-
-
-def _occurring(spans: Spans) -> list[str]:
-    seen = np.flatnonzero(np.bincount(spans.kind, minlength=len(spans.types)))
-    return [spans.types[i] for i in seen]
 
 
 def _trimmed(spans: Spans) -> Spans:
     """The same without types that do not occur."""
-    names = _occurring(spans)
+    names = spans.occurring
     lookup = np.zeros(max(len(spans.types), 1), dtype=np.int32)
     for i, name in enumerate(names):
         lookup[spans.types.index(name)] = i

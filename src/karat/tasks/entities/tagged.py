@@ -13,6 +13,7 @@ from karat.model.problem import Problems
 from karat.model.task import Request
 from karat.read.fields import Column, Selected
 from karat.read.place import Place
+from karat.tasks.entities.checks import check_known
 from karat.tasks.entities.chunks import bad_starts, bad_tag, chunks, places
 from karat.tasks.entities.conlleval import right_chunks, same_tags
 from karat.tasks.entities.pair import Document, EntityPairs, Gold, Lookup, Predicted, Tokens
@@ -28,13 +29,15 @@ Words = Callable[[Sequence[int]], Mapping[int, tuple[int | None, list[str]]]]
 class Tags:
     """One side: the tag of every token as a number of `names`, and the tokens of each sentence.
 
-    `place(i)` is where sentence i stands in its file. `key` names the tags in a record.
+    `place(i)` is where sentence i stands in its file, `token(t)` the place and the key of token t,
+    counted over all sentences. `key` names the tags in a record.
     """
 
     names: tuple[str, ...]
     codes: CodeArray
     lengths: IntArray
     place: Callable[[int | None], Place]
+    token: Callable[[int], tuple[Place, str | None]]
     key: str | None = None
 
     def among(self, names: Sequence[str]) -> CodeArray:
@@ -46,10 +49,13 @@ class Tags:
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """Both sides of the same sentences, and what else is known of them."""
+    """Both sides of the same sentences, and what else is known of them.
+
+    `pred` is None where gold is looked at alone.
+    """
 
     gold: Tags
-    pred: Tags
+    pred: Tags | None
     words: Words
     selected: Selected = field(default_factory=lambda: Selected({}, None, None))
 
@@ -64,17 +70,23 @@ def pair_tags(found: Tagged, item: str, request: Request, problems: Problems) ->
     """The pairs of tagged sentences; None where the sides do not fit or a tag cannot be read."""
     school = school_of(request.options)
     before = problems.errors
-    _check_lengths(found)
-    for side in (found.gold, found.pred):
-        _check_tags(side, school)
+    gold, pred = found.gold, found.pred
+    _check_tags(gold, school)
+    if pred is None:
+        return None
+    _check_tags(pred, school)
+    if len(gold.lengths) != len(pred.lengths):
+        message = f"{len(pred.lengths)} sentences, but gold has {len(gold.lengths)}"
+        pred.place(None).add("sentence-count", message, pred.key)
+    check_lengths(gold.lengths, pred.lengths, pred.place, pred.key)
     if problems.errors > before:
         return None
-    gold, pred = found.gold, found.pred
     names = tuple(dict.fromkeys((*gold.names, *pred.names)))
     first, second = gold.among(names), pred.among(names)
-    expected, said = same_types(
-        chunks(names, first, gold.lengths, school), chunks(names, second, gold.lengths, school)
-    )
+    expected = chunks(names, first, gold.lengths, school)
+    said = chunks(names, second, gold.lengths, school)
+    check_known(expected.occurring, said.types, said.kind, pred.place(None), pred.key)
+    expected, said = same_types(expected, said)
     right = None
     if school == "conlleval":
         right = right_chunks(names, first, second, gold.lengths)
@@ -118,32 +130,30 @@ def _notes(names: Sequence[str]) -> list[str]:
     return ["tags were read as IOB, leniently: an I that follows no chunk of its type opens one"]
 
 
-def _check_lengths(found: Tagged) -> None:
-    """Report where the two sides do not have the same sentences."""
-    gold, pred = found.gold, found.pred
-    if len(gold.lengths) != len(pred.lengths):
-        message = f"{len(pred.lengths)} sentences, but gold has {len(gold.lengths)}"
-        pred.place(None).add("sentence-count", message, pred.key)
-    both = min(len(gold.lengths), len(pred.lengths))
-    for i in np.flatnonzero(gold.lengths[:both] != pred.lengths[:both]).tolist():
-        message = f"{pred.lengths[i]} tags for the {gold.lengths[i]} tokens of the sentence in gold"
-        pred.place(i).add("sentence-length", message, pred.key)
+def check_lengths(
+    gold: IntArray, pred: IntArray, place: Callable[[int | None], Place], key: str | None
+) -> bool:
+    """Whether sentences have as many tags on both sides; where they do not is reported."""
+    both = min(len(gold), len(pred))
+    wrong = np.flatnonzero(gold[:both] != pred[:both]).tolist()
+    for i in wrong:
+        message = f"{pred[i]} tags for the {gold[i]} tokens of the sentence in gold"
+        place(i).add("sentence-length", message, key)
+    return not wrong
 
 
 def _check_tags(side: Tags, school: str) -> None:
-    """Report tags that the school cannot read, each where it stands first."""
+    """Report tags that the school cannot read, each at the token that has it first."""
     wrong = {name: why for name in side.names if (why := bad_tag(name, school))}
     if school == "nervaluate" and not wrong:
-        for name in bad_starts(side.names, side.codes, side.lengths):
+        for name in sorted(bad_starts(side.names, side.codes, side.lengths)):
             wrong[name] = f"'{name}' starts a span; nervaluate reads B- and I- only"
-    ends = np.cumsum(side.lengths)
     for name, why in wrong.items():
         at = np.flatnonzero(side.codes == side.names.index(name))
-        if len(at):
-            i = int(np.searchsorted(ends, at[0], side="right"))
-            times = f" ({len(at)}x)" if len(at) > 1 else ""
-            advice = "numbers need names: --tag-names O,B-PER,I-PER,..." if name.isdigit() else ""
-            side.place(i).add("tag-unreadable", f"{why}{times}", side.key, help=advice)
+        place, key = side.token(int(at[0]))
+        times = f" ({len(at)}x)" if len(at) > 1 else ""
+        advice = "numbers need names: --tag-names O,B-PER,I-PER,..." if name.isdigit() else ""
+        place.add("tag-unreadable", f"{why}{times}", key, help=advice)
 
 
 def _lookup(found: Tagged) -> Lookup:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -22,13 +22,24 @@ Edges = list[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """One sentence: words, their tags, and where they stand, as far as the file says."""
+    """One sentence: words, their tags, and where they stand, as far as the file says.
+
+    `keys` are the places of the tags inside a record; without them, each word has a line.
+    """
 
     words: list[str]
     tags: list[str]
     offsets: Edges | None
     text: str | None
     place: Place
+    keys: list[str] | None = None
+
+    def at(self, i: int) -> tuple[Place, str | None]:
+        """Where the tag of word i stands."""
+        if self.keys is not None:
+            return self.place, self.keys[i]
+        line = self.place.line
+        return replace(self.place, line=None if line is None else line + i), None
 
     def laid_out(self) -> tuple[str, Edges]:
         """The text and the edges of each token in it; without offsets, words stand in a row.
@@ -108,15 +119,18 @@ def read_rows(source: Source, names: str, predicted: bool, problems: Problems) -
     for batch in reader:
         for i, row in enumerate(batch.rows):
             place = batch.place(i)
-            one = _tokens(getattr(row, words), getattr(row, tags), row, named, place)
+            one = _tokens(row, words, tags, named, place)
             if one is not None:
                 out.append(one)
     return out
 
 
 def _tokens(
-    words: list[str], tags: list[str | int], row: Any, names: list[str], place: Place
+    row: Any, words_key: str, tags_key: str, names: list[str], place: Place
 ) -> Tokens | None:
+    """The sentence of a record without ignored tokens; None where its lists differ in length."""
+    words: list[str] = getattr(row, words_key)
+    tags: list[str | int] = getattr(row, tags_key)
     sizes = {len(words), len(tags)} | ({len(row.offsets)} if row.offsets is not None else set())
     if len(sizes) > 1:
         message = f"{len(tags)} tags for {len(words)} tokens"
@@ -127,7 +141,8 @@ def _tokens(
     kept = [i for i, tag in enumerate(tags) if tag != IGNORED]
     offsets = row.offsets and [row.offsets[i] for i in kept]
     said = [_name(tags[i], names) for i in kept]
-    return Tokens([words[i] for i in kept], said, offsets, row.text, place)
+    keys = [f"{tags_key}[{i}]" for i in kept]
+    return Tokens([words[i] for i in kept], said, offsets, row.text, place, keys)
 
 
 def _name(tag: str | int, names: Sequence[str]) -> str:
