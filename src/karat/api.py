@@ -86,7 +86,7 @@ def score(
         {**(options or {}), **more},
         say or _silent,
         progress,
-        by=(by,) if isinstance(by, str) else tuple(by),
+        by=_tuple(by),
         cluster=cluster,
         weights=weights,
     )
@@ -94,7 +94,7 @@ def score(
         level=confidence,
         bootstrap=bootstrap,
         seed=seed,
-        require=(require,) if isinstance(require, str) else tuple(require),
+        require=_tuple(require),
         gate=gate,
         examples=examples,
         keep_evidence=keep_evidence,
@@ -147,7 +147,7 @@ def compare(
     if named:
         gold, systems = None, (gold, *systems)
     fields: dict[str, Any] = {"by": _tuple(by), "cluster": cluster, "weights": weights}
-    if gold is not None and (not isinstance(gold, str) or gold == "-"):
+    if gold is not None and (not isinstance(gold, str) or _is_stdin(gold)):
         gold = Source.of(gold)
     prepared = [
         _prepare(
@@ -172,6 +172,7 @@ def compare(
 
 
 def _tuple(thing: str | Sequence[str]) -> tuple[str, ...]:
+    """Several words, also where there is only one."""
     return (thing,) if isinstance(thing, str) else tuple(thing)
 
 
@@ -328,16 +329,24 @@ def _prepare(
 ) -> tuple[Card, Request]:
     """The task and the request that the arguments mean."""
     for name, value in fields.items():
-        if value == "":
-            raise UsageError(f"{name} is empty", help="name a field, or leave it out")
-    if gold == "-" == predictions:
+        for one in value if isinstance(value, tuple) else (value,):
+            if one == "":
+                raise UsageError(f"{name} is empty", help="name a field, or leave it out")
+            if one is not None and not isinstance(one, str):
+                raise UsageError(f"{name} takes names of fields, not {one!r}")
+    if _is_stdin(gold) and _is_stdin(predictions):
         raise UsageError("standard input can be only one of the two sides")
-    left, right = _sources(gold, progress), _sources(predictions, progress)
+    left, right = (
+        _sources(thing, side, progress)
+        for thing, side in ((gold, "<gold>"), (predictions, "<predictions>"))
+    )
     named = _named_gold(options, progress)
     if named:
         if right:
             raise UsageError("GOLD is left out where an option names the gold files")
         left, right = named, left
+    if not left:
+        raise UsageError("there is no gold", help="gold comes first, predictions after")
     card = detect.choose(left, right, task, say)
     for side, files in (("gold", left), ("predictions", right)):
         if len(files) > 1 and side not in card.several:
@@ -346,26 +355,33 @@ def _prepare(
     return card, Request(left, right, options=_known_options(card, options), **fields)
 
 
-def _sources(thing: Any, progress: Progress | None) -> tuple[Source, ...]:
-    """The inputs of one side. A path may be a comma list."""
+def _is_stdin(thing: Any) -> bool:
+    # A data frame compared with text is a frame of answers, or an error.
+    return isinstance(thing, str) and thing == "-"
+
+
+def _sources(thing: Any, side: str, progress: Progress | None) -> tuple[Source, ...]:
+    """The inputs of one side. A path may be a comma list; what has no name is called `side`."""
     if thing is None:
         return ()
     several = isinstance(thing, str) and "," in thing and not Path(thing).exists()
     parts = thing.split(",") if several else [thing]
-    return tuple(_source(part, progress) for part in parts)
+    return tuple(_source(part, side, progress) for part in parts)
 
 
 def _named_gold(options: Mapping[str, Any], progress: Progress | None) -> tuple[Source, ...]:
     """The gold files that options name, in the order of the tasks' options."""
     names = [o.name for card in tasks.cards() for o in card.options if o.gold]
     return tuple(
-        _source(options[name], progress) for name in names if options.get(name) is not None
+        _source(options[name], "<gold>", progress)
+        for name in names
+        if options.get(name) is not None
     )
 
 
-def _source(thing: Any, progress: Progress | None) -> Source:
+def _source(thing: Any, side: str, progress: Progress | None) -> Source:
     """One input, which says how far it has been read."""
-    made = Source.of(thing)
+    made = Source.of(thing, None if isinstance(thing, (str, os.PathLike)) else side)
     if progress is not None and made.rows is None:
         name, total = made.name, None
         if isinstance(thing, (str, os.PathLike)) and Path(thing).is_file():

@@ -115,6 +115,20 @@ def test_worst_first_knows_the_direction(report: Report) -> None:
         assert after.split()[0] == worst
 
 
+def test_the_star_is_explained_where_there_is_one(report: Report) -> None:
+    report.scores = [Score(name="x", value=0.5, n=9, main=True)]
+    for q, explained in ((0.01, True), (0.2, False)):
+        one = SliceScore(name="x", value=0.4, difference=-0.1, q=q)
+        report.slices = [Slice(field="a*b", level="c * d", n=3, scores=[one])]
+        assert ("* differs from the rest" in render(report)) == explained
+
+
+def test_an_empty_level_is_seen(report: Report) -> None:
+    one = SliceScore(name=report.scores[0].name, value=0.4)
+    report.slices = [Slice(field="f", level=" ", n=3, scores=[one])]
+    assert "' '" in render(report)
+
+
 def test_clusters_bring_their_columns(report: Report) -> None:
     report.clusters, report.unit = 812, "meta.conversation"
     first = msgspec.structs.replace(report.scores[0], clusters=812, design_effect=1.314)

@@ -64,7 +64,11 @@ def test_many_numbers_become_quantile_bins(values: list[float]) -> None:
         if (facet.codes == c).any()
     ]
     assert all(a[1] < b[0] for a, b in pairwise(spans))
-    assert [f"{a:g} to {b:g}" if a < b else f"{a:g}" for a, b in spans] == list(facet.levels)
+    told = [tuple(map(float, level.split(" to "))) for level in facet.levels]
+    for (low, high), ends in zip(spans, told, strict=True):
+        assert ends == pytest.approx((low, high)[: len(ends)], rel=1e-5)
+        assert len(ends) == 1 + (low < high)
+    assert len(set(facet.levels)) == len(facet.levels)
 
 
 def test_quartiles_of_an_even_spread() -> None:
@@ -72,6 +76,18 @@ def test_quartiles_of_an_even_spread() -> None:
     facet = selected.facets["meta.x"]
     assert facet.levels == ("0 to 24", "25 to 49", "50 to 74", "75 to 99")
     assert np.bincount(facet.codes).tolist() == [25, 25, 25, 25]
+
+
+def test_bins_of_close_numbers_have_names_of_their_own() -> None:
+    stamps = [{"meta": {"x": 1_600_000_000 + i}} for i in range(100)]
+    selected, _ = select(stamps, by=("meta.x",))
+    assert selected.facets["meta.x"].levels[0] == "1600000000 to 1600000024"
+    shares = [{"meta": {"x": 0.5 + i * 1e-9}} for i in range(100)]
+    selected, _ = select(shares, by=("meta.x",))
+    assert selected.facets["meta.x"].levels[:2] == (
+        "0.5 to 0.500000024",
+        "0.500000025 to 0.500000049",
+    )
 
 
 def test_few_numbers_are_levels_in_their_order() -> None:
@@ -112,6 +128,20 @@ def test_booleans_and_mixtures_are_levels() -> None:
     assert named(selected.facets["meta.x"]) == ["true", "z", "2.5", None, "true"]
 
 
+def test_true_is_not_one_but_the_text_1_is() -> None:
+    values = [True, 1, "1", False, 0, "true"]
+    selected, _ = select([{"meta": {"x": v}} for v in values], 6, by=("meta.x",))
+    assert named(selected.facets["meta.x"]) == ["true", "1", "1", "false", "0", "true"]
+
+
+@pytest.mark.parametrize("at", [3, 40])
+def test_a_number_beyond_all_floats_is_a_level(at: int) -> None:
+    values = [10**400 if i == at else i for i in range(50)]
+    selected, problems = select([{"meta": {"x": v}} for v in values], by=("meta.x",))
+    assert named(selected.facets["meta.x"]) == [str(v) for v in values]
+    assert problems == []
+
+
 @pytest.mark.parametrize("batch", [2, 60])
 def test_numbers_and_late_text_are_levels(batch: int) -> None:
     rows = [{"meta": {"x": v}} for v in [*range(50), "late"]]
@@ -131,6 +161,8 @@ def test_weights_are_numbers() -> None:
     [
         ((1, -1), "weight-value"),
         ((1, None), "weight-value"),
+        ((1, 10**400), "weight-value"),
+        ((1, True), "weight-type"),
         ((0, 0), "weight-value"),
         ((1, "a"), "weight-type"),
     ],
@@ -138,6 +170,34 @@ def test_weights_are_numbers() -> None:
 def test_bad_weights_are_problems(values: tuple[Any, ...], code: str) -> None:
     _, problems = select([{"meta": {"w": v}} for v in values], weights="meta.w")
     assert problems == [(code, "meta.w")]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "bad", "code"),
+    [
+        ({"weights": "meta.x"}, -1, "weight-value"),
+        ({"weights": "meta.x"}, "a", "weight-type"),
+        ({"weights": "meta.x"}, None, "weight-value"),
+        ({"cluster": "meta.x"}, None, "cluster-missing"),
+    ],
+)
+def test_what_every_row_needs_is_told_by_its_row(
+    wanted: dict[str, Any], bad: Any, code: str
+) -> None:
+    fields = Fields(**wanted)
+    row = fields.schema("Row", BASE)
+    problems = Problems()
+    values = [bad if i % 2 else 1 for i in range(60)]
+    typed = [msgspec.convert({"text": "t", "meta": {"x": v}}, row) for v in values]
+    fields.add(typed, lambda i: Place(problems, "f", i + 1, i))
+    fields.finish(problems, "f")
+    assert [(p.code, p.line, p.record) for p in problems][:2] == [(code, 2, 1), (code, 4, 3)]
+    assert problems.errors == 30
+
+
+def test_an_object_is_refused_once() -> None:
+    _, problems = select([{"meta": {"x": {"y": 1}}}], by=("meta.x",))
+    assert problems == [("field-type", "meta.x")]
 
 
 def test_lists_are_no_levels() -> None:

@@ -6,7 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.stats.multiple import benjamini_hochberg, benjamini_yekutieli, holm
+from karat.stats.multiple import benjamini_hochberg, benjamini_yekutieli, holm, within
 
 PS = [0.01, 0.04, 0.03, 0.005]
 
@@ -34,3 +34,11 @@ def test_what_has_no_p_stays_none_and_does_not_count(adjust):
     assert adjust(with_gaps) == [plain[0], None, plain[1], None, plain[2], plain[3]]
     assert adjust([]) == []
     assert adjust([None]) == [None]
+
+
+def test_families_are_adjusted_by_themselves():
+    names = ["a", "b", "a", "a", "b", "a"]
+    ps = [0.01, 0.5, 0.04, 0.03, None, 0.005]
+    found = within(names, ps, holm)
+    assert [found[i] for i in (0, 2, 3, 5)] == holm(PS)
+    assert (found[1], found[4]) == (0.5, None)

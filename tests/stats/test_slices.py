@@ -185,29 +185,46 @@ def test_event_metrics_agree_with_totals(clustered):
         assert (one.low, one.high, one.p) == pytest.approx((two.low, two.high, two.p), rel=1e-9)
 
 
-@pytest.mark.parametrize("better", ["higher", "lower"])
-def test_the_surely_worst_comes_first(better):
-    rng = np.random.default_rng(6)
-    level = np.repeat([0, 1, 2, 3], [500, 500, 4, 500])
-    shift = np.array([0.0, 1.0, 2.0, -0.5])[level]
-    sign = 1 if better == "lower" else -1
-    metric = Ratio("x", ("m",), {"x": 1}, {"n": 1}, About(better=better, scale="unbounded"))
-    x = sign * (shift + rng.normal(size=len(level)))
-    order = [part.level for part in slices([metric], [reals(x)], facet(level))]
-    # c is further away, but four items do not show it for sure
-    assert order[0] == "b"
-    assert order[-1] == "d"
+@pytest.mark.parametrize(
+    ("better", "order"), [("higher", "dabc"), ("lower", "cbad"), ("near", "dacb")]
+)
+def test_the_worst_comes_first(better, order):
+    shift = {"a": 0.0, "b": 1.0, "c": 1.5, "d": -3.5}
+    level = np.repeat(np.arange(4), 50)
+    x = np.repeat(list(shift.values()), 50) + np.tile([-0.1, 0.1], 100)
+    about = About(better=better, scale="unbounded", near=1.0)
+    metric = Ratio("x", ("m",), {"x": 1}, {"n": 1}, about)
+    found = slices([metric], [reals(x)], facet(level))
+    assert "".join(part.level for part in found) == order
 
 
-def test_q_is_over_all_slices_of_all_fields():
+def test_of_slices_as_bad_the_larger_comes_first(make, accuracy):
+    level = np.repeat([0, 1, 2, 3], [2, 9, 4, 20])
+    gold = np.zeros(len(level), int)
+    evidence = make(gold, (level < 3).astype(int), 2)
+    order = [part.level for part in slices([accuracy], [evidence], facet(level))]
+    assert order == ["b", "c", "a", "d"]
+
+
+def test_undefined_slices_come_last(make, f1_family):
+    gold, pred = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 1, 1, 2, 2])
+    level = facet([0, 0, 1, 1, 2, 2])
+    found = slices([f1_family(3)], [make(gold, pred, 3)], level)
+    assert [part.scores[0].estimate.value is None for part in found] == [False, True, True]
+
+
+def test_q_is_over_all_slices_of_all_fields_score_by_score(make, accuracy):
     rng = np.random.default_rng(7)
-    x = rng.normal(size=300)
-    one = slices([MEAN], [reals(x)], facet(np.arange(300) % 5))
-    two = slices([MEAN], [reals(x)], facet(np.arange(300) % 7, name="length"))
+    right, x = (rng.random(300) < 0.7).astype(int), rng.normal(size=300)
+    evidence = [make(np.ones(300, int), right, 2), reals(x)]
+    metrics = [accuracy, MEAN]
+    one = slices(metrics, evidence, facet(np.arange(300) % 5))
+    two = slices(metrics, evidence, facet(np.arange(300) % 7, name="length"))
     found = adjusted([*one, *two])
-    ps = [score.p for part in found for score in part.scores]
-    assert [s.q for part in found for s in part.scores] == benjamini_hochberg(ps)
-    assert len(ps) == 12
+    for place in range(2):
+        family = [part.scores[place] for part in found]
+        assert [s.q for s in family] == benjamini_hochberg([s.p for s in family])
+        assert len(family) == 12
 
 
 def test_small_and_whole_slices_say_why(make, accuracy, f1_macro):

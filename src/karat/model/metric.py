@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from karat.model.direction import Better
 from karat.model.evidence import Layout
 from karat.model.pairs import FloatArray
 
-Better = Literal["higher", "lower", "near", "none"]
 Scale = Literal["fraction", "percent", "signed", "count", "unbounded"]
 
 

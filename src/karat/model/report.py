@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import Any, Literal
 
 import msgspec
 
+from karat.errors import KaratError
 from karat.model.kept import Kept
 from karat.model.problem import Problem
 from karat.model.signature import Signature
@@ -15,8 +17,9 @@ from karat.model.suite import Category, Change, Run, Summary, Test
 
 SCHEMA = 1
 
-PICTURES = "karat.present.html.notebook"
-"""What draws a report in a notebook. By name, as a card names its task: nouns know no presenter."""
+PICTURES, PAGE = "karat.present.html.notebook", "karat.present.terminal"
+"""What draws a report in a notebook, and what writes it as a page of text. By name, as a card names
+its task: nouns know no presenter."""
 
 
 class Score(msgspec.Struct, frozen=True, kw_only=True):
@@ -209,6 +212,7 @@ class Report(msgspec.Struct, kw_only=True):
     """Everything one run found.
 
     Scores can be read by name: `report["f1_macro"].low`, or `report.f1_macro` for the value.
+    `print(report)` shows what the command line does.
     The last five fields are those of a stress run, and absent from the document of any other.
     """
 
@@ -243,23 +247,46 @@ class Report(msgspec.Struct, kw_only=True):
     tests: list[Test] | msgspec.UnsetType = msgspec.UNSET
 
     def __getitem__(self, name: str) -> Score:
-        for score in self.scores:
-            if score.name == name:
-                return score
-        raise KeyError(name)
+        found = next((score for score in self.scores if score.name == name), None)
+        if found is None:
+            raise KeyError(self._unknown(name))
+        return found
 
     def __getattr__(self, name: str) -> float | None:
         # Only called when the Struct has no such field: `report.accuracy`.
-        if name.startswith("_"):
-            raise AttributeError(name)
-        for score in self.scores:
-            if score.name == name:
-                return score.value
-        known = ", ".join(s.name for s in self.scores[:12])
-        raise AttributeError(f"no score named {name!r}; there are {known} ...")
+        found = None
+        if not name.startswith("_"):
+            found = next((score for score in self.scores if score.name == name), None)
+        if found is None:
+            raise AttributeError(name if name.startswith("_") else self._unknown(name))
+        return found.value
+
+    def __contains__(self, name: object) -> bool:
+        return any(score.name == name for score in self.scores)
 
     def __iter__(self) -> Iterator[Score]:
         return iter(self.scores)
+
+    def __dir__(self) -> list[str]:
+        """What a shell completes: fields and methods, and the scores."""
+        return [*super().__dir__(), *(score.name for score in self.scores)]
+
+    def __repr__(self) -> str:
+        main = [score for score in self.scores if score.main][:3]
+        values = ", ".join(f"{score.name}={score.value!r}" for score in main)
+        return f"<Report {self.kind} {self.task} n={self.n}{': ' if values else ''}{values}>"
+
+    def __str__(self) -> str:
+        page: str = importlib.import_module(PAGE).render(self)
+        return page
+
+    def _unknown(self, name: str) -> str:
+        """What to say of a name that no score has."""
+        names = [score.name for score in self.scores]
+        close = get_close_matches(name, names, n=3)
+        if close:
+            return f"no score named {name!r}; did you mean {' or '.join(close)}?"
+        return f"no score named {name!r}; there are {', '.join(names[:12])}"
 
     @property
     def ok(self) -> bool:
@@ -287,12 +314,21 @@ class Report(msgspec.Struct, kw_only=True):
 
     def to_pandas(self) -> Any:
         """The scores as a pandas data frame, where pandas is installed."""
-        import pandas as pd
-
-        return pd.DataFrame([msgspec.to_builtins(s) for s in self.scores])
+        return _library("pandas").DataFrame(self._rows())
 
     def to_polars(self) -> Any:
         """The scores as a polars data frame, where polars is installed."""
-        import polars as pl
+        return _library("polars").DataFrame(self._rows(), infer_schema_length=None)
 
-        return pl.DataFrame([msgspec.to_builtins(s) for s in self.scores], infer_schema_length=None)
+    def _rows(self) -> list[dict[str, Any]]:
+        """The scores as plain rows."""
+        rows: list[dict[str, Any]] = msgspec.to_builtins(self.scores)
+        return rows
+
+
+def _library(name: str) -> Any:
+    """An optional library; a KaratError says how to get it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise KaratError(f"{name} is not installed", help=f"pip install {name}") from None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from karat.model.direction import badness
 from karat.model.report import Report, Score, Slice, SliceScore
 from karat.present.comparison import comparison_lines
 from karat.present.grid import Cell, grid
@@ -175,7 +176,7 @@ def _slices(report: Report, style: Style, notes: Footnotes, everything: bool) ->
         _field(name, [s for s in report.slices if s.field == name], score, style, notes, everything)
         for name in fields
     ]
-    if any("*" in line for block in blocks for line in block):
+    if any(_starred(x) for s in report.slices for x in s.scores if x.name == score.name):
         text = f"* differs from the rest of the data, q < {SIGNIFICANT}, all slices taken together"
         blocks[-1].append(style.paint(f"  {text}", "dim"))
     return blocks
@@ -187,7 +188,7 @@ def _field(
     """The slices of one field, worst first."""
     found = [(s, next((x for x in s.scores if x.name == score.name), None)) for s in slices]
     pairs = [(s, x) for s, x in found if x is not None]
-    pairs.sort(key=lambda pair: _badness(pair[1].value, score))
+    pairs.sort(key=lambda pair: badness(pair[1].value, score.better, score.near))
     shown = pairs if everything else pairs[:SHOWN_SLICES]
     title = elide(f"by {clean(name)}", 36, style.cut)
     head = [title, score.name, "interval", "n", "to the rest", "", ""]
@@ -197,13 +198,9 @@ def _field(
     return lines
 
 
-def _badness(value: float | None, score: Score) -> tuple[bool, float]:
-    """Sorts worst first, undefined last."""
-    if value is None:
-        return True, 0.0
-    if score.better == "near":
-        return False, -abs(value - (score.near or 0.0))
-    return False, -value if score.better == "lower" else value
+def _starred(scored: SliceScore) -> bool:
+    """Whether a slice surely differs from the rest."""
+    return scored.q is not None and scored.q < SIGNIFICANT
 
 
 def _slice_row(
@@ -211,12 +208,12 @@ def _slice_row(
 ) -> list[Cell]:
     places = decimals(score.scale, scored.value, scored.low, scored.high)
     gap = decimals(score.scale, scored.difference, scored.difference_low, scored.difference_high)
-    star = scored.q is not None and scored.q < SIGNIFICANT
+    star = _starred(scored)
     difference = (
         "" if scored.difference is None else fixed(scored.difference, gap, style, signed=True)
     )
     return [
-        Cell(f" {piece.level}"),
+        Cell(f" {piece.level if piece.level.strip() else repr(piece.level)}"),
         Cell(fixed(scored.value, places, style), decimal=True),
         Cell(interval(scored.low, scored.high, places, style)),
         Cell(count(piece.n, style)),

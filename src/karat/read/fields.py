@@ -7,6 +7,7 @@ batch by batch, so that a million texts are never held.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -18,7 +19,7 @@ import numpy as np
 
 from karat.errors import UsageError
 from karat.model.pairs import CodeArray, Facet, FloatArray
-from karat.model.problem import Problems
+from karat.model.problem import SHOWN_PER_CODE, Problems
 from karat.read.place import Place, kind, show
 
 BINS = 4
@@ -121,23 +122,22 @@ class Column:
     name: str
     levels: dict[Any, int] = field(default_factory=dict)
     chunks: list[Chunk] = field(default_factory=list)
+    refused: bool = False
 
     def add(self, values: list[Any], place: Callable[[int], Place]) -> None:
         """Take the values of the next rows; a list or an object is a problem."""
         types = set(map(type, values))
         if any(issubclass(type_, NESTED) for type_ in types):
-            for i, value in enumerate(values):
-                if isinstance(value, NESTED):
-                    name = "a list" if isinstance(value, (list, tuple)) else "an object"
-                    text = f"value is {name}; text, a number or a boolean is required"
-                    place(i).add("field-type", text, self.name)
-                    values[i] = None
+            self._refuse_nested(values, place)
+        if bool in types:
+            # True equals 1, but they are two levels.
+            values = [_level(value) if isinstance(value, bool) else value for value in values]
         numbers = types <= {int, float, type(None), msgspec.UnsetType}
         if numbers and types & {int, float} and len(self.levels) > MOST_LEVELS:
-            gap = float("nan")
-            held = [gap if v is None or v is msgspec.UNSET else v for v in values]
-            self.chunks.append(np.array(held, dtype=np.float64))
-            return
+            held = _as_floats([math.nan if v is None or v is msgspec.UNSET else v for v in values])
+            if held is not None:
+                self.chunks.append(held)
+                return
         self.chunks.append(self._encode(values))
 
     def add_numbers(self, values: FloatArray) -> None:
@@ -147,6 +147,17 @@ class Column:
     def skip(self, rows: int) -> None:
         """Take rows that could not be read."""
         self.chunks.append(np.full(rows, -1, dtype=np.int32))
+
+    def _refuse_nested(self, values: list[Any], place: Callable[[int], Place]) -> None:
+        """Report each list and each object, which then count as missing."""
+        self.refused = True
+        for i, value in enumerate(values):
+            if isinstance(value, NESTED):
+                name = "a list" if isinstance(value, (list, tuple)) else "an object"
+                text = f"value is {name}; text, a number or a boolean is required"
+                hint = f"name one of its keys: {self.name}.KEY" if name == "an object" else ""
+                place(i).add("field-type", text, self.name, help=hint)
+                values[i] = None
 
     def _encode(self, values: list[Any]) -> CodeArray:
         known = self.levels
@@ -175,7 +186,9 @@ class Column:
         """The values as numbers, NaN where missing; None where some value is none."""
         if not all(type(level) in (int, float) for level in self.levels):
             return None
-        table = np.array([*self.levels, float("nan")], dtype=np.float64)
+        table = _as_floats([*self.levels, math.nan])
+        if table is None:
+            return None
         parts = [table[c] if c.dtype == np.int32 else np.asarray(c) for c in self.chunks]
         # Adding 0 turns -0 into 0: they are equal, and a level must not depend on which came first.
         return np.concatenate(parts) + 0.0 if parts else np.zeros(0)
@@ -191,13 +204,12 @@ class Column:
             codes[np.isnan(values)] = -1
             return Facet(self.name, codes, tuple(_level(v) for v in distinct.tolist()))
         chunks = [self._coded(chunk) for chunk in self.chunks]
-        names = [_level(value) for value in self.levels]
-        order = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
-        rank = np.empty(len(names) + 1, dtype=np.int32)
-        rank[order] = np.arange(len(names), dtype=np.int32)
-        rank[-1] = -1
+        # By name: the number 1 and the text "1" are one level.
+        names = sorted(set(map(_level, self.levels)))
+        place = {name: at for at, name in enumerate(names)}
+        rank = np.array([*(place[_level(value)] for value in self.levels), -1], dtype=np.int32)
         joined = np.concatenate(chunks) if chunks else np.zeros(0, dtype=np.int32)
-        return Facet(self.name, rank[joined], tuple(names[i] for i in order))
+        return Facet(self.name, rank[joined], tuple(names))
 
 
 def quantile_bins(name: str, values: FloatArray) -> Facet:
@@ -206,14 +218,25 @@ def quantile_bins(name: str, values: FloatArray) -> Facet:
     edges = np.unique(np.quantile(values[present], np.arange(1, BINS) / BINS, method="lower"))
     bins = np.searchsorted(edges, values, side="left")
     codes = np.full(len(values), -1, dtype=np.int32)
-    levels: list[str] = []
+    ends: list[tuple[float, float]] = []
     for b in range(len(edges) + 1):
         mine = present & (bins == b)
         if mine.any():
-            low, high = values[mine].min(), values[mine].max()
-            codes[mine] = len(levels)
-            levels.append(f"{low:g} to {high:g}" if low < high else f"{low:g}")
-    return Facet(name, codes, tuple(levels))
+            codes[mine] = len(ends)
+            ends.append((float(values[mine].min()), float(values[mine].max())))
+    return Facet(name, codes, tuple(_spans(ends)))
+
+
+def _spans(ends: Sequence[tuple[float, float]]) -> list[str]:
+    """`low to high` for each bin, with as many digits as tell all the ends apart."""
+    distinct = {end for pair in ends for end in pair}
+    enough = (d for d in range(6, 18) if len({f"{end:.{d}g}" for end in distinct}) == len(distinct))
+    digits = next(enough, 17)
+
+    def text(end: float) -> str:
+        return _level(end) if end.is_integer() else f"{end:.{digits}g}"
+
+    return [f"{text(low)} to {text(high)}" if low < high else text(low) for low, high in ends]
 
 
 def crossed(name: str, parts: Sequence[Facet]) -> Facet:
@@ -235,6 +258,33 @@ def crossed(name: str, parts: Sequence[Facet]) -> Facet:
             names.append(part.levels[code])
         levels.append(" * ".join(reversed(names)))
     return Facet(name, (codes - shift).astype(np.int32), tuple(levels))
+
+
+@dataclass(slots=True)
+class Gaps:
+    """The rows that lack a field every row needs: the first places, and how many there are."""
+
+    name: str
+    code: str
+    message: str
+    first: list[Place] = field(default_factory=list)
+    count: int = 0
+
+    def look(self, values: Sequence[Any], place: Callable[[int], Place]) -> None:
+        """Remember which of the next rows have no value."""
+        if None not in values and msgspec.UNSET not in values:
+            return
+        for i, value in enumerate(values):
+            if value is None or value is msgspec.UNSET:
+                self.count += 1
+                if len(self.first) < SHOWN_PER_CODE:
+                    self.first.append(place(i))
+
+    def report(self, problems: Problems, file: str) -> None:
+        """Report them all."""
+        for place in self.first:
+            place.add(self.code, self.message, self.name)
+        problems.count_more(self.code, "error", file, self.count - len(self.first))
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +321,12 @@ class Fields:
         asked += [name for name in (cluster, weights) if name]
         self.names = tuple(dict.fromkeys(asked))
         self._columns = {name: Column(name) for name in self.names}
+        self._gaps: list[Gaps] = []
+        if cluster:
+            text = "the record has nothing to cluster by"
+            self._gaps.append(Gaps(cluster, "cluster-missing", text))
+        if weights:
+            self._gaps.append(Gaps(weights, "weight-value", "the record has no weight"))
 
     @property
     def decoded(self) -> tuple[str, ...]:
@@ -292,10 +348,15 @@ class Fields:
             if name in self._computed:
                 column.add_numbers(self._computed[name](rows))
             else:
-                column.add(list(map(self._getters[name], rows)), place)
+                self.take(name, list(map(self._getters[name], rows)), place)
 
     def take(self, name: str, values: list[Any], place: Callable[[int], Place]) -> None:
         """Take one field of the next rows as values, where no typed row holds it."""
+        for gaps in self._gaps:
+            if gaps.name == name:
+                gaps.look(values, place)
+        if name == self._weights:
+            _check_weights(name, values, place)
         self._columns[name].add(values, place)
 
     def skip(self, rows: int) -> None:
@@ -306,19 +367,17 @@ class Fields:
     def finish(self, problems: Problems, file: str, known: Iterable[str] = ()) -> Selected:
         """The columns asked for. A field that no record has is an error; `known` are real names."""
         for name, column in self._columns.items():
-            if column.empty:
+            if column.empty and not column.refused:
                 text, hint = (
                     f"no record has a field '{name}'",
                     _meant(name, {*known, *self._computed}),
                 )
                 problems.add("field-missing", text, file=file, key=name, help=hint)
         facets = {by: self._facet(by) for by in self._by}
+        for gaps in self._gaps:
+            if not self._columns[gaps.name].empty:
+                gaps.report(problems, file)
         cluster = self._columns[self._cluster].facet(bins=False) if self._cluster else None
-        if cluster is not None and (cluster.codes < 0).any() and len(cluster.levels):
-            text = (
-                f"{int((cluster.codes < 0).sum())} records have no '{cluster.name}' to cluster by"
-            )
-            problems.add("cluster-missing", text, file=file, key=cluster.name)
         weights = self._numbers(self._weights, problems, file) if self._weights else None
         return Selected(facets, cluster, weights)
 
@@ -327,19 +386,39 @@ class Fields:
         return parts[0] if len(parts) == 1 else crossed(by, parts)
 
     def _numbers(self, name: str, problems: Problems, file: str) -> FloatArray | None:
-        column = self._columns[name]
-        if column.empty:
-            return None
-        values = column.numbers()
-        if values is None:
-            problems.add("weight-type", "weights must be numbers", file=file, key=name)
-        elif not (values >= 0).all() or not np.isfinite(values).all() or not values.sum() > 0:
-            text = "every record needs a weight, none may be negative or infinite, not all may be 0"
-            problems.add("weight-value", text, file=file, key=name)
+        values = self._columns[name].numbers()
+        if values is None or not len(values) or not bool((values >= 0).all()):
+            return None  # said already, record by record
+        if not values.any():
+            problems.add("weight-value", "not all weights may be 0", file=file, key=name)
         elif values.max() > HEAVIEST or values.max() < 1 / HEAVIEST:
             text = f"the largest weight is {values.max():g}; scale the weights to ordinary numbers"
             problems.add("weight-value", text, file=file, key=name)
         return values
+
+
+def _check_weights(name: str, values: Sequence[Any], place: Callable[[int], Place]) -> None:
+    """Report each value that is no weight; one that is missing is a gap."""
+    if set(map(type, values)) <= {int, float}:
+        numbers = _as_floats(values)
+        if numbers is not None and bool(((numbers >= 0) & (numbers < math.inf)).all()):
+            return
+    for i, value in enumerate(values):
+        if value is None or value is msgspec.UNSET or isinstance(value, NESTED):
+            continue
+        if type(value) not in (int, float):
+            place(i).add("weight-type", f"{show(value)} is no number", name)
+        elif not 0 <= value <= sys.float_info.max:
+            text = f"weight is {show(value)}; it must be finite and not below 0"
+            place(i).add("weight-value", text, name)
+
+
+def _as_floats(values: Sequence[Any]) -> FloatArray | None:
+    """The numbers as an array, None where a whole number is too large for one."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except OverflowError:
+        return None
 
 
 def _meant(name: str, known: Collection[str]) -> str:

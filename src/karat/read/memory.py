@@ -22,6 +22,8 @@ def rows_of(thing: Any) -> Sequence[Any]:
     if hasattr(thing, "to_dict") and hasattr(thing, "iloc"):
         # Whole numbers beside missing cells are floats in pandas until the types are refined.
         return [_without_gaps(row) for row in thing.convert_dtypes().to_dict("records")]
+    if hasattr(thing, "collect_schema") and hasattr(thing, "collect"):
+        thing = thing.collect()  # a lazy frame of polars
     if hasattr(thing, "to_dicts"):
         return [_without_gaps(row) for row in thing.to_dicts()]
     if hasattr(thing, "to_pylist"):

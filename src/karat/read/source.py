@@ -78,9 +78,12 @@ class Source:
     def of(
         cls, thing: Any, name: str | None = None, on_bytes: Callable[[int], None] | None = None
     ) -> Source:
-        """The source of a path, "-" (standard input), bytes, a list of dicts or a data frame."""
+        """The source of a path, "-" (standard input), an open file, bytes or rows in memory."""
         if isinstance(thing, Source):
             return thing
+        if isinstance(thing, io.IOBase):
+            content = thing.read()
+            thing = content.encode() if isinstance(content, str) else content
         if isinstance(thing, (bytes, bytearray, memoryview)):
             return cls(name or "<bytes>", content=bytes(thing), on_bytes=on_bytes)
         if isinstance(thing, (str, os.PathLike)):

@@ -13,7 +13,7 @@ from karat.model.report import Difference, SliceDifference
 from karat.run.aligning import Aligned, Contestant, Influences
 from karat.stats.compare import PairedEstimate, paired_all
 from karat.stats.intervals import Settings
-from karat.stats.multiple import benjamini_hochberg, holm
+from karat.stats.multiple import benjamini_hochberg, holm, within
 
 
 def differences(
@@ -84,13 +84,10 @@ def _difference(found: PairedEstimate, about: tuple[str, str, bool]) -> Differen
 
 def over_systems(found: list[list[Difference]]) -> list[list[Difference]]:
     """The same differences with Holm's p over the systems, metric by metric."""
-    ps: dict[str, list[float | None]] = {}
-    for differences in found:
-        for one in differences:
-            ps.setdefault(one.name, []).append(one.p)
-    adjusted = {name: iter(holm(values)) for name, values in ps.items()}
+    every = [one for differences in found for one in differences]
+    adjusted = iter(within([one.name for one in every], [one.p for one in every], holm))
     return [
-        [msgspec.structs.replace(one, adjusted_p=next(adjusted[one.name])) for one in differences]
+        [msgspec.structs.replace(one, adjusted_p=next(adjusted)) for one in differences]
         for differences in found
     ]
 
@@ -135,9 +132,10 @@ def in_slices(aligned: Aligned, settings: Settings) -> list[SliceDifference]:
 
 
 def over_slices(found: list[list[SliceDifference]]) -> list[list[SliceDifference]]:
-    """The same with q, all slices of all systems taken as one family."""
+    """The same with q, all slices of all systems taken as one family, metric by metric."""
     every = [one for parts in found for part in parts for one in part.differences]
-    qs = iter(benjamini_hochberg([one.p for one in every]))
+    names = [one.name for one in every]
+    qs = iter(within(names, [one.p for one in every], benjamini_hochberg))
     return [
         [
             msgspec.structs.replace(

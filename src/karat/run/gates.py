@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from karat.errors import UsageError
 from karat.model.report import Gate, Report, Score
 
-_RULE = re.compile(r"^\s*(?P<name>[^<>=]+?)\s*(?P<sign>>=|<=)\s*(?P<limit>[-+0-9.eE]+)\s*$")
+# The last sign of a rule counts: a class may be named `>=50K`.
+_RULE = re.compile(r"^\s*(?P<name>.+)(?P<sign>>=|<=)\s*(?P<limit>[-+0-9.eE]+)\s*$")
 
 
 def parse(rule: str) -> tuple[str, str, float]:
@@ -17,7 +18,7 @@ def parse(rule: str) -> tuple[str, str, float]:
     match = _RULE.match(rule)
     try:
         if match:
-            return match["name"], match["sign"], float(match["limit"])
+            return match["name"].rstrip(), match["sign"], float(match["limit"])
     except ValueError:
         pass
     raise UsageError(

@@ -187,8 +187,12 @@ def _score(metric: Metric, found: intervals.Estimate, item: str) -> Score:
 
 
 def _notes(measured: Measured, scores: Sequence[Score]) -> list[str]:
-    """What the task says, and a word on few clusters."""
+    """What the task says, and a word on few clusters and on items in no slice."""
     notes = list(measured.task.notes(measured.pairs, measured.request.options))
+    for name, facet in measured.pairs.facets.items():
+        missing = int((facet.codes < 0).sum())
+        if missing:
+            notes.append(f"{missing:,} of {len(facet):,} have no {name}, and are in no slice of it")
     shown = [s for s in scores if s.low is not None]
     few = [s for s in shown if s.clusters is not None and s.clusters < intervals.FEW_CLUSTERS]
     if few:

@@ -34,6 +34,20 @@ def benjamini_yekutieli(ps: MaybeP) -> list[float | None]:
     return _adjusted(ps, lambda p: _step_up(p) * (1 / np.arange(1, len(p) + 1)).sum())
 
 
+def within(
+    families: Sequence[str], ps: MaybeP, adjust: Callable[[MaybeP], list[float | None]]
+) -> list[float | None]:
+    """The p-values adjusted family by family, each in its place."""
+    places: dict[str, list[int]] = {}
+    for place, family in enumerate(families):
+        places.setdefault(family, []).append(place)
+    out: list[float | None] = [None] * len(ps)
+    for members in places.values():
+        for place, q in zip(members, adjust([ps[i] for i in members]), strict=True):
+            out[place] = q
+    return out
+
+
 def _step_up(p: FloatArray) -> FloatArray:
     """The least m p(j) / j over j >= i, for ascending p."""
     scaled = p * len(p) / np.arange(1, len(p) + 1)

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from karat.model.direction import badness
 from karat.model.evidence import Evidence
 from karat.model.metric import About, Metric
 from karat.model.pairs import Facet
 from karat.stats.contrasts import Contrast, contrasts
 from karat.stats.intervals import Estimate, Settings, of_samples
-from karat.stats.multiple import benjamini_hochberg
+from karat.stats.multiple import benjamini_hochberg, within
 from karat.stats.parts import Cut, Part
 
 GROUPS = "this score is over groups, which the field does not split"
@@ -36,7 +37,7 @@ def slices(
     settings: Settings | None = None,
     min_n: int = 1,
 ) -> list[SliceEstimate]:
-    """The levels of a facet with at least `min_n` items, the surely worst first.
+    """The levels of a facet with at least `min_n` items, the worst first.
 
     Items without a value (code -1) are in no slice, but among the others of each.
     """
@@ -61,9 +62,15 @@ def slices(
 
 
 def adjusted(found: Iterable[SliceEstimate]) -> list[SliceEstimate]:
-    """The same slices with q, by Benjamini and Hochberg over every p of every slice given."""
+    """The same slices with q, by Benjamini and Hochberg over all of them.
+
+    Each score is a family of its own: among the slices that stand out in one score, few do so by
+    chance, whatever other scores there are.
+    """
     found = list(found)
-    qs = iter(benjamini_hochberg([score.p for part in found for score in part.scores]))
+    every = [score for part in found for score in part.scores]
+    names = [score.estimate.name for score in every]
+    qs = iter(within(names, [score.p for score in every], benjamini_hochberg))
     return [
         replace(part, scores=tuple(replace(score, q=next(qs)) for score in part.scores))
         for part in found
@@ -89,22 +96,17 @@ def _scores(
 
 
 def _worst_first(found: list[SliceEstimate], metrics: Sequence[Metric]) -> list[SliceEstimate]:
-    """The slices ordered by how bad they are for sure, on the main metric."""
+    """The slices ordered by how bad they are on the main metric, those alike by how surely."""
     place, about = _main(metrics)
     if about is None:
         return found
 
-    def surely_bad(part: SliceEstimate) -> tuple[bool, float]:
-        score = part.scores[place]
-        if score.low is None or score.high is None:
-            return True, 0.0
-        if about.better == "higher":
-            return False, score.high
-        if about.better == "lower":
-            return False, -score.low
-        return False, -max(score.low, -score.high)
+    def order(part: SliceEstimate) -> tuple[bool, float, bool, float]:
+        score = part.scores[place].estimate
+        ends = [badness(end, about.better, about.near) for end in (score.low, score.high)]
+        return *badness(score.value, about.better, about.near), *max(ends)
 
-    return sorted(found, key=surely_bad)
+    return sorted(found, key=order)
 
 
 def _main(metrics: Sequence[Metric]) -> tuple[int, About | None]:

@@ -67,12 +67,3 @@ def meaning(difference: float | None, better: str, sure: bool) -> str:
 def main_scores(scores: list[Score], most: int = 12) -> list[Score]:
     """The scores a short table shows."""
     return [s for s in scores if s.main] or scores[:most]
-
-
-def badness(value: float | None, score: Score) -> tuple[bool, float]:
-    """Sorts worst first, undefined last."""
-    if value is None:
-        return True, 0.0
-    if score.better == "near":
-        return False, -abs(value - (score.near or 0.0))
-    return False, -value if score.better == "lower" else value

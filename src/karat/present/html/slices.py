@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from karat.model.direction import badness
 from karat.model.report import Report, Score, Slice, SliceScore
 from karat.present.html import svg
 from karat.present.html.figures import (
     SIGNIFICANT,
-    badness,
     chance,
     interval_of,
     main_scores,
@@ -50,7 +50,9 @@ def slice_section(report: Report, heading: str, below: str) -> Safe:
 
 def forest(report: Report, score: Score) -> Safe:
     """One score in every slice."""
-    found = sorted(_found(report, score), key=lambda pair: badness(pair[1].value, score))
+    found = sorted(
+        _found(report, score), key=lambda pair: badness(pair[1].value, score.better, score.near)
+    )
     shown = found[:MOST_SLICES]
     values = [v for _, one in shown for v in (one.value, one.low, one.high)]
     scale = svg.across(*spanning([*values, score.value]))

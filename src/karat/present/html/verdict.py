@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from karat.model.direction import badness
 from karat.model.report import Report, Score, Slice, SliceScore
 from karat.present.html.figures import (
     SIGNIFICANT,
-    badness,
     chance,
     good,
     interval_of,
@@ -57,7 +57,7 @@ def _weakest(report: Report, score: Score) -> str:
     ]
     if not found:
         return f"No slice is surely worse than the rest in {score.name}."
-    found.sort(key=lambda pair: badness(pair[1].value, score))
+    found.sort(key=lambda pair: badness(pair[1].value, score.better, score.near))
     piece, one = found[0]
     more = f"; {len(found) - 1} more are surely worse" if len(found) > 1 else ""
     return f"{_slice(piece, one, score)}{more}."

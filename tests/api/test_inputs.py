@@ -1,0 +1,95 @@
+"""Whatever holds the rows, the report is the same: paths, bytes, open files, lists, data frames."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from contract.samples import sample_files
+
+import karat
+from karat import tasks
+
+Rows = list[dict[str, Any]]
+
+
+class Stream:
+    """A table that shows nothing of itself but the Arrow C stream."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._table = pa.Table.from_pylist(rows)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+HOLDERS: dict[str, Callable[[Rows], Any]] = {
+    "list": list,
+    "tuple": tuple,
+    "generator": lambda rows: (row for row in rows),
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "lazy polars": lambda rows: pl.DataFrame(rows).lazy(),
+    "arrow": pa.Table.from_pylist,
+    "arrow stream": Stream,
+    "bytes": lambda rows: "\n".join(map(json.dumps, rows)).encode(),
+    "binary file": lambda rows: io.BytesIO("\n".join(map(json.dumps, rows)).encode()),
+    "text file": lambda rows: io.StringIO("\n".join(map(json.dumps, rows))),
+}
+
+
+@pytest.fixture(scope="module")
+def files() -> tuple[Path, Path]:
+    return sample_files(tasks.card("text-classification"))
+
+
+@pytest.fixture(scope="module")
+def sides(files: tuple[Path, Path]) -> tuple[Rows, Rows]:
+    gold, pred = ([json.loads(line) for line in file.read_text().splitlines()] for file in files)
+    return gold, pred
+
+
+@pytest.mark.parametrize("holder", HOLDERS.values(), ids=HOLDERS)
+def test_every_holder_of_rows_gives_the_same_scores(
+    holder: Callable[[Rows], Any], files: tuple[Path, Path], sides: tuple[Rows, Rows]
+) -> None:
+    expected = karat.score(*files, by="text_length")
+    gold, pred = sides
+    found = karat.score(holder(gold), holder(pred), by="text_length")
+    assert found.scores == expected.scores
+    assert found.slices == expected.slices
+    # Only one of the sides may be of this kind.
+    assert karat.score(files[0], holder(pred)).scores == expected.scores
+    assert karat.check(holder(gold), holder(pred)).ok
+
+
+def test_sides_in_memory_are_told_apart(sides: tuple[Rows, Rows]) -> None:
+    gold, pred = sides
+    with pytest.raises(karat.DataError) as stopped:
+        karat.score(gold, pred[:-1])
+    assert {problem.file for problem in stopped.value.problems} <= {"<gold>", "<predictions>"}
+    assert len({i.name for i in karat.score(gold, pred).inputs}) == 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"gold": None}, "there is no gold"),
+        ({"cluster": ["meta.channel"]}, "cluster takes names of fields"),
+        ({"by": [3]}, "by takes names of fields"),
+        ({"weights": ""}, "weights is empty"),
+    ],
+)
+def test_calls_that_cannot_work_say_why(
+    wrong: dict[str, Any], says: str, sides: tuple[Rows, Rows]
+) -> None:
+    gold, pred = sides
+    with pytest.raises(karat.UsageError, match=says):
+        karat.score(**{"gold": gold, "predictions": pred, **wrong})
