@@ -12,6 +12,9 @@ import pytest
 
 import karat
 from karat.model.report import Report
+from karat.model.task import Request
+from karat.read.source import Source
+from karat.run.comparing import system_names
 
 Sample = tuple[str, str, str]
 
@@ -230,6 +233,36 @@ def test_the_gate_knows_that_a_loss_is_better_low(data: Any) -> None:
     assert gate.passed is (found.high is not None and found.high <= 0)
 
 
+@pytest.mark.parametrize("bootstrap", [0, 200])
+@pytest.mark.parametrize(
+    ("names", "passed", "told"),
+    [
+        (("right", "wrong"), False, "wrong loses to right by 100"),
+        (("wrong", "right"), True, "right beats wrong by 100"),
+        (("right", "right"), True, "the same on every item"),
+    ],
+)
+def test_what_differs_on_every_item_alike_is_no_agreement(
+    names: tuple[str, str], passed: bool, told: str, bootstrap: int
+) -> None:
+    labels = [0, 1] * 10
+    said = {"right": labels, "wrong": [1 - y for y in labels]}
+    gold = [{"text": "t", "label": y} for y in labels]
+    sides = [[{"probabilities": [0.9 - 0.8 * y, 0.1 + 0.8 * y]} for y in said[n]] for n in names]
+    report = karat.compare(
+        gold,
+        *sides,
+        names=names if names[0] != names[1] else ["a", "b"],
+        task="text-classification",
+        bootstrap=bootstrap,
+        fail_if_worse=["accuracy=0", "log_loss=0", "auroc_ovr_macro=0"],
+    )
+    assert [gate.passed for gate in report.gates] == [passed] * 3
+    assert told in report.comparisons[0].sentence
+    found = report.comparisons[0].differences[0]
+    assert (found.low, found.high, found.smallest_seen) == (None, None, None)
+
+
 @pytest.mark.parametrize(
     ("rule", "told"),
     [
@@ -242,6 +275,23 @@ def test_the_gate_knows_that_a_loss_is_better_low(data: Any) -> None:
 def test_a_gate_that_cannot_be_judged_is_refused(data: Any, rule: str, told: str) -> None:
     with pytest.raises(karat.UsageError, match=told):
         karat.compare(data.gold, data.systems["low"], data.systems["high"], fail_if_worse=rule)
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["runs/a.jsonl", "runs/b.json.gz"], ["a", "b"]),
+        (["llama3.1.jsonl", "llama3.2.jsonl"], ["llama3.1", "llama3.2"]),
+        (["runs/1/p.json", "runs/2/p.json", "runs/1/q.json"], ["1/p", "2/p", "1/q"]),
+        (["old.json", "old.csv"], ["old.json", "old.csv"]),
+        (["p.json", "p.json"], ["p 1", "p 2"]),
+    ],
+)
+def test_systems_are_called_by_what_is_different_in_their_paths(
+    paths: list[str], names: list[str]
+) -> None:
+    requests = [Request(gold=(), predictions=(Source(path),)) for path in paths]
+    assert system_names(requests) == names
 
 
 def test_one_system_is_no_comparison(data: Any) -> None:

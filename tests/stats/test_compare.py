@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 
 from karat.errors import UsageError
-from karat.model.evidence import Columns, Counts, Layout
+from karat.model.evidence import Columns, Counts, Layout, Table
 from karat.model.metric import About, Events, Ratio, Scored
 from karat.model.pairs import Facet
 from karat.stats.compare import paired, paired_all
@@ -57,6 +57,24 @@ def test_clusters_make_the_difference_less_certain(make, two, accuracy):
     assert found.se == pytest.approx(math.sqrt(30 / 29 * (sums**2).sum()) / 300, rel=1e-9)
     assert found.clusters == 30
     assert "randomisation" in found.test
+
+
+@pytest.mark.parametrize("table", [Columns, Table])
+def test_clusters_without_a_part_in_a_score_do_not_count(two, table):
+    gold, a, b = two
+    cluster = np.arange(300) // 10
+    few, facet = cluster < 4, Facet("page", cluster.astype(np.int32), tuple(map(str, range(30))))
+    make = Columns if table is Columns else Table.dense
+    sides = [
+        Counts("x", make(LAYOUT, np.stack([few, (gold == said) & few], axis=1) * 1.0), None, facet)
+        for said in (a, b)
+    ]
+    (found,) = paired(MEAN, *sides, QUICK)
+    d = ((gold == a).astype(float) - (gold == b))[few]
+    sums = np.array([(d[cluster[few] == c] - d.mean()).sum() for c in range(4)])
+    se = math.sqrt(4 / 3 * (sums**2).sum()) / few.sum()
+    assert found.se == pytest.approx(se, rel=1e-9)
+    assert found.high - found.difference == pytest.approx(scipy.stats.t.ppf(0.975, 3) * se)
 
 
 def test_the_delta_method_of_a_difference_is_near_the_jackknife(make, two, f1_macro):

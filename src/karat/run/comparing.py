@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import msgspec
@@ -89,18 +89,25 @@ def stored(baseline: Report | str | os.PathLike[str]) -> tuple[str, Report]:
 
 
 def system_names(requests: Sequence[Request], given: Sequence[str] = ()) -> list[str]:
-    """What the systems are called: as given, else by file, else by its whole path."""
+    """What the systems are called: as given, else by file with as many folders as tell it apart."""
     if given:
         if len(given) != len(requests) or len(set(given)) != len(given):
             raise UsageError(f"{len(requests)} systems need as many different names")
         return list(given)
     files = [keeping.run_name(one) for one in requests]
-    if len(set(files)) < len(files):
-        sides = [one.predictions or one.gold for one in requests]
-        files = [",".join(source.name for source in side) for side in sides]
-    if len(set(files)) < len(files):
-        files = [f"{name} {at}" for at, name in enumerate(files, 1)]
-    return files
+    paths = [
+        PurePath(next((source.name for source in (*one.predictions, *one.gold)), ""))
+        for one in requests
+    ]
+    for last in (files, [path.name for path in paths]):
+        for depth in range(max(len(path.parts) for path in paths)):
+            names = [
+                "/".join((*path.parent.parts[-depth:], name) if depth else (name,))
+                for path, name in zip(paths, last, strict=True)
+            ]
+            if len(set(names)) == len(names):
+                return names
+    return [f"{name} {at}" for at, name in enumerate(files, 1)]
 
 
 def compare(

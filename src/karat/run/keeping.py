@@ -29,6 +29,7 @@ from karat.run.signing import changed_options
 if TYPE_CHECKING:
     from karat.run.pipeline import Measured
 
+COMPRESSIONS = (".gz", ".zst")
 MOST_COLUMNS = 32
 MOST_BYTES = 1 << 32
 NUMBERS = ("<f8", "<i8", "<i4")
@@ -112,8 +113,11 @@ def run_name(request: Request) -> str:
 
 
 def plain_name(name: str) -> str:
-    """A file's name without folder and extensions."""
-    return PurePath(name).name.partition(".")[0] or name
+    """A file's name without folder, extension and compression."""
+    path = PurePath(name)
+    if path.suffix in COMPRESSIONS:
+        path = path.with_suffix("")
+    return path.stem or name
 
 
 def choices(measured: Measured) -> dict[str, str]:

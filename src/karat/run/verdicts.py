@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from karat.errors import UsageError
 from karat.model.report import Comparison, Difference, Gate
-from karat.stats.compare import SAME
+from karat.stats.compare import LEVEL, SAME
 
 POINTS = ("fraction", "percent")
 
@@ -178,9 +178,13 @@ def _judged(comparison: Comparison, rule: str) -> Gate:
 
 
 def _worst(found: Difference) -> float | None:
-    """How much worse the system may be by the interval's worse end; below 0 it is surely better."""
-    if found.no_interval == SAME:
-        return 0.0
+    """How much worse the system may be by the interval's worse end; below 0 it is surely better.
+
+    A difference that is equally large on every unit is its own worse end.
+    """
+    ahead = better_by(found)
+    if ahead is not None and found.no_interval in (SAME, LEVEL):
+        return -ahead
     if found.low is None or found.high is None:
         return None
     return found.high if found.better == "lower" else -found.low

@@ -25,6 +25,7 @@ from karat.stats.resample import resampled_events
 from karat.stats.spread import (
     Sample,
     agrees,
+    corrected,
     event_influence,
     ones,
     refusal,
@@ -34,6 +35,7 @@ from karat.stats.units import Sums
 from karat.stats.weights import swaps
 
 SAME = "the two systems do the same on every unit"
+LEVEL = "the difference is equally large on every unit, so it shows no spread"
 MOST_WORK = 1 << 31
 
 
@@ -163,21 +165,15 @@ def _of_totals(
 ) -> list[PairedEstimate]:
     """The paired differences of a metric of totals."""
     first, second = values_of(metric, pairing.totals_a), values_of(metric, pairing.totals_b)
-    variance = np.full(len(metric.names), np.nan)
+    variance, units = np.full(len(metric.names), np.nan), np.full(len(metric.names), pairing.drawn)
     if not refusal(metric):
         with np.errstate(all="ignore"):
-            gone = gradient(metric, pairing.units_b, pairing.totals_b)
-            mine = gradient(metric, pairing.units_a, pairing.totals_a)
-            both = [
-                influence(pairing.units_a.table, mine),
-                influence(pairing.units_b.table, gone).scaled(-1),
-            ]
-            variance = added(both).variance(pairing.units_a.count)
+            variance, units = _variance(metric, pairing)
     out = []
     for c, name in enumerate(metric.names):
         a = official[0].get(name, float(first[c]))
         b = official[1].get(name, float(second[c]))
-        found = _difference(metric, a, b, float(variance[c]), pairing.drawn, settings)
+        found = _difference(metric, a, b, float(variance[c]), int(units[c]), settings)
         if found["difference"] is not None:
             p = (int(trials.extreme[c]) + 1) / (trials.draws + 1)
             test = f"approximate randomisation, {trials.draws} trials"
@@ -187,8 +183,27 @@ def _of_totals(
     return out
 
 
+def _variance(metric: Ratio | Smooth, pairing: Pairing) -> tuple[FloatArray, FloatArray]:
+    """(names,): the variance of each difference, and how many units it rests on."""
+    mine = gradient(metric, pairing.units_a, pairing.totals_a)
+    gone = gradient(metric, pairing.units_b, pairing.totals_b)
+    count = pairing.units_a.count
+    moved = added(
+        [
+            influence(pairing.units_a.table, mine),
+            influence(pairing.units_b.table, gone).scaled(-1),
+        ]
+    )
+    variance = moved.variance(count)
+    if pairing.clusters is None:
+        return variance, np.full(len(variance), pairing.drawn)
+    # As for a single score: clusters without a part in it say nothing about its spread.
+    touched = moved.touched(count)
+    return variance * corrected(touched, pairing.drawn), touched
+
+
 def _difference(
-    metric: Metric, a: float, b: float, variance: float, drawn: int, settings: Settings
+    metric: Metric, a: float, b: float, variance: float, units: int, settings: Settings
 ) -> dict[str, Any]:
     """The difference with its interval, or the reason why there is none."""
     if not (math.isfinite(a) and math.isfinite(b)):
@@ -196,15 +211,16 @@ def _difference(
     out: dict[str, Any] = {"difference": a - b}
     if refusal(metric):
         return out | {"no_interval": refusal(metric)}
-    if drawn < 2:
+    if units < 2:
         return out | {"no_interval": ONE_UNIT}
     if not math.isfinite(variance):
         return out | {"no_interval": "there is no closed form for this difference"}
     se = math.sqrt(variance)
-    if agrees(se, max(abs(a), abs(b)), metric):
-        return out | {"no_interval": SAME}
+    largest = max(abs(a), abs(b))
+    if agrees(se, largest, metric):
+        return out | {"no_interval": SAME if agrees(abs(a - b), largest, metric) else LEVEL}
     tail = 0.5 + settings.level / 2
-    reach = t_quantile(tail, drawn - 1) * se
+    reach = t_quantile(tail, units - 1) * se
     seen = (normal_quantile(tail) + normal_quantile(0.8)) * se
     return out | {"low": a - b - reach, "high": a - b + reach, "se": se, "smallest_seen": seen}
 
@@ -283,8 +299,10 @@ def _event_test(
         low, high = np.quantile(valid, [tail, 1 - tail])
         side = min(int((valid <= 0).sum()), int((valid >= 0).sum()))
         p = min(1.0, 2 * (side + 1) / (len(valid) + 1))
-        test = f"paired bootstrap, {len(draws)} resamples"
-        out = {"p": p, "test": test, "se": float(valid.std(ddof=1)), "no_interval": ""}
+        out: dict[str, Any] = {"p": p, "test": f"paired bootstrap, {len(draws)} resamples"}
+        if low == high:
+            return out
+        out |= {"se": float(valid.std(ddof=1)), "no_interval": ""}
         return out | {"low": float(low), "high": float(high)}
     if se is not None:
         return {"p": number(t_p(difference / se, drawn - 1)), "test": "t test on influence"}

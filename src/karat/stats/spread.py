@@ -154,11 +154,11 @@ def _totals_spread(metric: Ratio | Smooth, sample: Sample) -> Spread:
     alone = influence(sample.items.table, slopes).variance(sample.items.count)
     touched = drawn.touched(sample.units.count)
     # Clusters without a part in the score say nothing about its spread.
-    variance = variance * _corrected(touched, sample.drawn)
+    variance = variance * corrected(touched, sample.drawn)
     return Spread(values, chance, variance, alone, touched)
 
 
-def _corrected(touched: FloatArray, drawn: int) -> FloatArray:
+def corrected(touched: FloatArray, drawn: int) -> FloatArray:
     """m / (m - 1) for the touched clusters in place of all drawn ones; NaN where there is one."""
     if drawn < 2:
         return np.ones(len(touched))
