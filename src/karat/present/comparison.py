@@ -53,11 +53,7 @@ def beaten(report: Report, system: System, name: str) -> list[str]:
 def explained(report: Report) -> list[str]:
     """What the tables mean: the tests, the corrections, what was counted."""
     every = [one for part in report.comparisons for one in part.differences]
-    tests = dict.fromkeys(one.test for one in every if one.test)
-    names = " or ".join("exact McNemar" if test == "mcnemar" else test for test in tests)
-    found = [f"p: two-sided, {names}" if names else "no test was possible"]
-    if len(report.comparisons) > 1:
-        found[0] += f"; adjusted by Holm's method over {len(report.comparisons)} systems"
+    found = [f"p: {tests_told(report)}"]
     if any(one.beats for one in report.systems):
         level = 1 - (report.level or 0.95)
         found.append(f"raised letters: the systems that are surely beaten (p < {level:.3g})")
@@ -66,6 +62,19 @@ def explained(report: Report) -> list[str]:
     if any(one.wins is not None for one in every):
         found.append("w/t/l: items on which the system is better, level and worse")
     return found
+
+
+def tests_told(report: Report) -> str:
+    """Which tests were made, and how many systems they are adjusted for."""
+    every = [one for part in report.comparisons for one in part.differences]
+    tests = dict.fromkeys(one.test for one in every if one.test)
+    if not tests:
+        return "no test was possible"
+    names = " or ".join("exact McNemar" if test == "mcnemar" else test for test in tests)
+    over = len(report.comparisons)
+    return f"two-sided, {names}" + (
+        f"; adjusted by Holm's method over {over} systems" if over > 1 else ""
+    )
 
 
 def side_by_side(report: Report, style: Style, everything: bool = False) -> list[str]:
@@ -111,11 +120,19 @@ def _differences(
     hidden = len(comparison.differences) - len(shown)
     if hidden:
         lines.append(style.paint(f"  and {hidden} more: --all shows them, --json has them", "dim"))
-    for one in shown:
+    for text in remarks(shown):
+        lines += [style.paint(line, "dim") for line in wrap(text, "  ", "    ")]
+    return lines
+
+
+def remarks(differences: Sequence[Difference]) -> list[str]:
+    """Why there is no difference or no interval, each reason once behind the scores it is for."""
+    names: dict[str, list[str]] = {}
+    for one in differences:
         why = one.reason or one.no_interval
         if why:
-            lines += [style.paint(line, "dim") for line in wrap(f"{one.name}: {why}", "  ", "    ")]
-    return lines
+            names.setdefault(why, []).append(one.name)
+    return [f"{', '.join(named)}: {why}" for why, named in names.items()]
 
 
 def _row(one: Difference, style: Style) -> list[Cell]:

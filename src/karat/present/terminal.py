@@ -77,6 +77,16 @@ def headline(report: Report) -> Score | None:
     return next((s for s in report.scores if s.main), next(iter(report.scores), None))
 
 
+def subject(report: Report) -> str:
+    """What was scored: the files, or the name of the run, or how many systems."""
+    if report.systems:
+        return f"{len(report.systems)} systems"
+    if not isinstance(report.run, msgspec.UnsetType) and report.run.name:
+        return report.run.name
+    names = [i.name for i in report.inputs if i.role != "gold"] or [i.name for i in report.inputs]
+    return ", ".join(names)
+
+
 def _header(report: Report, style: Style) -> list[str]:
     """Task, size, clusters and what was scored, on one line."""
     facts = [
@@ -87,16 +97,12 @@ def _header(report: Report, style: Style) -> list[str]:
         facts.append(f"{count(report.clusters, style)} {_cluster_name(report)}")
     if report.n_effective is not None:
         facts.append(f"effective n {count(round(report.n_effective), style)}")
-    names = [i.name for i in report.inputs if i.role != "gold"] or [i.name for i in report.inputs]
-    if not isinstance(report.run, msgspec.UnsetType) and report.run.name:
-        names = [report.run.name]
-    if report.systems:
-        names = [f"{len(report.systems)} systems"]
+    names = subject(report)
     between = f" {style.dot} "
     line = between.join(clean(fact) for fact in facts)
     room = WIDTH - width(line) - len(between)
     if names and room >= 8:
-        line += between + elide(clean(", ".join(names)), room, style.cut)
+        line += between + elide(clean(names), room, style.cut)
     return [style.paint(elide(line, WIDTH, style.cut), "strong")]
 
 

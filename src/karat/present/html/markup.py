@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 VOID = {"meta", "input", "link", "col", "br", "hr"}
+SHAPES = {"line", "rect", "circle", "path"}
 
 # Control characters, and the marks that turn the direction of the text around them.
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -39,7 +40,10 @@ def element(name: str, /, *children: Content, **attributes: Value) -> Safe:
     start = " ".join(word for word in words if word)
     if name in VOID:
         return Safe(f"<{start}>")
-    return Safe(f"<{start}>{joined(*children)}</{name}>")
+    inside = joined(*children)
+    if name in SHAPES and not inside:
+        return Safe(f"<{start}/>")
+    return Safe(f"<{start}>{inside}</{name}>")
 
 
 def joined(*children: Content) -> Safe:
@@ -54,7 +58,7 @@ def text(value: str) -> str:
 
 def breakable(name: str) -> Safe:
     """The name, which may be broken after `_`, `.` and `/` where a line is short."""
-    return joined([joined(part, Safe("<wbr>")) for part in _JOINTS.split(name)])
+    return Safe("<wbr>".join(_written(part) for part in _JOINTS.split(name)))
 
 
 def number(value: float) -> str:

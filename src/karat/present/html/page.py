@@ -17,7 +17,7 @@ from karat.present.html.about import about_section, gate_section, problem_sectio
 from karat.present.html.compared import comparison_section
 from karat.present.html.figures import main_scores, size
 from karat.present.html.items import item_section
-from karat.present.html.markup import Safe, element, joined
+from karat.present.html.markup import Safe, breakable, element, joined
 from karat.present.html.runs import names_of, shared_section
 from karat.present.html.scores import score_section, score_table
 from karat.present.html.slices import slice_section
@@ -25,6 +25,7 @@ from karat.present.html.suite import suite_section
 from karat.present.html.verdict import sentences
 from karat.present.html.views import view_section
 from karat.present.numbers import plural
+from karat.present.terminal import subject
 
 DATA = re.compile(rb'<script type="application/json" data-karat="report">(.*?)</script>', re.DOTALL)
 ICON = (
@@ -126,9 +127,14 @@ def part(report: Report, name: str, level: int, place: str, sections: Sequence[S
     )
     return element(
         "article",
-        element("header", element(f"h{level}", name, id=place), verdict),
+        element("header", element(f"h{level}", name, id=place), _origin(report), verdict),
         [element("section", block, class_="block", id=own) for own, _, block in sections],
     )
+
+
+def _origin(report: Report) -> Safe:
+    """How much was weighed, and which file or run it was."""
+    return element("p", joined(size(report), " · ", breakable(subject(report))), class_="origin")
 
 
 def _document(

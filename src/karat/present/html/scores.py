@@ -14,7 +14,7 @@ from karat.present.html.figures import (
 )
 from karat.present.html.markup import Content, Safe, breakable, element, joined
 from karat.present.html.scale import Scale
-from karat.present.html.sheet import Cell, Column, sheet
+from karat.present.html.sheet import Cell, Column, Footnotes, sheet, with_span
 from karat.present.numbers import fixed, interval_title
 
 MOST_ROWS = 200
@@ -52,12 +52,12 @@ def score_table(report: Report, scores: list[Score], caption: str) -> Safe:
             Column("clusters", numeric=True, extra=True),
             Column("design effect", numeric=True, extra=True),
         ]
-    scale = shared_axis(scores)
-    rows = [_row(score, clustered, scale) for score in scores]
+    scale, notes = shared_axis(scores), Footnotes()
+    rows = [_row(score, clustered, scale, notes) for score in scores]
     foot: list[Content] | None = None
     if scale is not None:
         foot = ["", "", "", svg.axis(scale), *[""] * (len(columns) - 4)]
-    return sheet(caption, columns, rows, foot=foot, kind="full")
+    return joined(sheet(caption, columns, rows, foot=foot, kind="full"), notes.shown())
 
 
 def shared_axis(scores: list[Score]) -> Scale | None:
@@ -73,14 +73,17 @@ def shared_axis(scores: list[Score]) -> Scale | None:
     return svg.across(-high if below else 0.0, high)
 
 
-def _row(score: Score, clustered: bool, scale: Scale | None) -> list[Cell | Content]:
+def _row(
+    score: Score, clustered: bool, scale: Scale | None, notes: Footnotes
+) -> list[Cell | Content]:
     value = value_of(score.scale, score.value, score.low, score.high)
     span = interval_of(score.scale, score.value, score.low, score.high)
-    remark = _remark(score)
-    below = element("small", remark, class_="remark") if remark else None
+    wanted = _direction(score)
+    below = element("small", wanted, class_="remark") if wanted else None
+    marks = notes.marks(_reasons(score))
     row: list[Cell | Content] = [
-        Cell(joined(breakable(score.name), below), score.name),
-        Cell(element("strong", value), score.value),
+        Cell(joined(breakable(score.name), marks, below), score.name),
+        Cell(with_span(value, span), score.value),
         Cell(span, score.low),
         score_bar(score, scale),
         Cell(whole(score.n), score.n),
@@ -104,16 +107,19 @@ def score_bar(score: Score, scale: Scale | None) -> Safe:
     return svg.interval(score.value, score.low, score.high, scale, label)
 
 
-def _remark(score: Score) -> str:
+def _direction(score: Score) -> str:
+    """What is good, where that is not the most."""
+    if score.better == "near" and score.near is not None:
+        return f"best near {score.near:g}"
+    return "lower is better" if score.better == "lower" else ""
+
+
+def _reasons(score: Score) -> list[str]:
     """Why there is no value or no interval, and what chance alone gives."""
     if score.value is None:
-        return score.reason
-    parts = [score.no_interval] if score.low is None else []
+        return [score.reason]
+    reasons = [score.no_interval] if score.low is None else []
     if score.chance is not None:
         shown = fixed(score.chance, 3, STYLE)
-        parts.append(f"a perfectly calibrated model of this size gets {shown} by chance")
-    if score.better == "near" and score.near is not None:
-        parts.append(f"best near {score.near:g}")
-    elif score.better == "lower":
-        parts.append("lower is better")
-    return "; ".join(part for part in parts if part)
+        reasons.append(f"a perfectly calibrated model of this size gets {shown} by chance")
+    return reasons

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from karat.present.html.markup import Content, Safe, element
+from karat.present.html.markup import Content, Safe, element, joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,29 @@ class Cell:
     content: Content
     key: float | str | None = None
     kind: str = ""
+
+
+class Footnotes:
+    """What stands below a table, each remark once, behind the number that its rows have."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def marks(self, remarks: Sequence[str]) -> Safe | None:
+        """The raised numbers of these remarks, new ones at the end; empty remarks have none."""
+        numbers = [self._numbers.setdefault(one, len(self._numbers) + 1) for one in remarks if one]
+        return element("sup", ", ".join(map(str, numbers))) if numbers else None
+
+    def shown(self) -> Safe | None:
+        """The remarks, as a numbered list."""
+        lines = [element("li", remark) for remark in self._numbers]
+        return element("ol", lines, class_="note footnotes") if lines else None
+
+
+def with_span(value: str, span: str, mark: str = "") -> Safe:
+    """A number in bold; below it its interval, where a phone leaves out the column of intervals."""
+    below = element("small", span, class_="remark narrow") if span else None
+    return joined(element("strong", value), mark, below)
 
 
 def sheet(

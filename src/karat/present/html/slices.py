@@ -17,7 +17,7 @@ from karat.present.html.figures import (
 )
 from karat.present.html.markup import Content, Safe, breakable, element, joined
 from karat.present.html.scale import Scale, spanning
-from karat.present.html.sheet import Cell, Column, sheet
+from karat.present.html.sheet import Cell, Column, sheet, with_span
 from karat.present.terminal import headline
 
 MOST_SLICES = 60
@@ -93,7 +93,7 @@ def _row(
     level = joined(
         element("span", f"{piece.field} = ", class_="dim") if fields else "", piece.level
     )
-    picture: Content = element("small", one.reason, class_="remark")
+    picture: Content = element("small", one.reason, class_="remark") if one.reason else None
     if one.value is not None:
         label = f"{piece.field} {piece.level}: {value}" + (f", interval {span}" if span else "")
         picture = svg.interval(
@@ -101,7 +101,7 @@ def _row(
         )
     return [
         Cell(level, piece.level),
-        Cell(element("strong", value), one.value),
+        Cell(with_span(value, span), one.value),
         Cell(span, one.low),
         picture,
         Cell(whole(piece.n), piece.n),

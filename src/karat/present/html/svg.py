@@ -65,15 +65,29 @@ def interval(
     return _row(label, *marks)
 
 
+def abreast(
+    places: Sequence[tuple[float, float | None, float | None]], scale: Scale, label: str
+) -> Safe:
+    """The intervals of several systems below each other, each in its own colour."""
+    marks = [_level(scale.start, scale.end, "50%", "track")]
+    for at, (value, low, high) in enumerate(places):
+        height, colour = _share(100 * (at + 1) / (len(places) + 1)), f"s{at + 1}"
+        if low is not None and high is not None:
+            marks.append(_level(scale(low), scale(high), height, f"whisker {colour}"))
+        kind = f"dot {colour}"
+        marks.append(element("circle", cx=_share(scale(value)), cy=height, r=4.5, class_=kind))
+    return _row(label, *marks)
+
+
 def axis(scale: Scale, most: int = 5) -> Safe:
-    """The numbers below a column of intervals."""
+    """The numbers below a column of intervals; a phone leaves every other one out."""
     places = ticks(scale.low, scale.high, most)
     shown = [f"{place:g}".replace("-", "−") for place in places]
     marks = [_level(scale.start, scale.end, "1", "rule")]
-    for place, word in zip(places, shown, strict=True):
-        at = scale(place)
+    for turn, (place, word) in enumerate(zip(places, shown, strict=True)):
+        at, kind = scale(place), "extra" if turn % 2 and len(places) > 3 else None
         marks.append(_upright(at, "5", "rule"))
-        marks.append(element("text", word, x=_share(at), y=17, text_anchor="middle"))
+        marks.append(element("text", word, x=_share(at), y=17, text_anchor="middle", class_=kind))
     return _row(f"axis from {shown[0]} to {shown[-1]}", *marks)
 
 

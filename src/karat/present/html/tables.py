@@ -8,7 +8,7 @@ from typing import Any
 from karat.model.report import Table
 from karat.present.html.confusion import matrix
 from karat.present.html.figures import STYLE, whole
-from karat.present.html.markup import Content, Safe, element, joined
+from karat.present.html.markup import Content, Safe, breakable, element, joined
 from karat.present.html.sheet import Cell, Column, sheet
 from karat.present.numbers import fixed
 
@@ -40,7 +40,7 @@ def _classes(table: Table) -> Safe:
 
 def _sheet(table: Table, bars: bool) -> Safe:
     columns = [
-        Column(name, numeric=not any(isinstance(row[at], str) for row in table.rows))
+        Column(breakable(name), numeric=not any(isinstance(row[at], str) for row in table.rows))
         for at, name in enumerate(table.columns)
     ]
     places = [_places(table, at) for at in range(len(columns))]
@@ -81,7 +81,7 @@ def _cell(value: Any, bars: bool, places: int) -> Cell | Content:
         return Cell(shown, value)
     if isinstance(value, list | tuple):
         return ", ".join(str(one) for one in value)
-    return str(value)
+    return breakable(str(value))
 
 
 def _bar(share: float) -> Safe:
