@@ -173,6 +173,18 @@ def test_a_poor_model_is_not_suspected() -> None:
     assert list(problems) == []
 
 
+@pytest.mark.parametrize(("classes", "rows"), [(2, 24), (3, 30), (5, 30), (20, 150)])
+def test_chance_alone_is_hardly_ever_suspected(classes: int, rows: int) -> None:
+    rng = np.random.default_rng(8)
+    suspected = 0
+    for _ in range(200):
+        labels, top = rng.integers(0, classes, (2, rows)).astype(np.int32)
+        problems = Problems()
+        suspect_order(labels, top, classes, False, read_place(problems))
+        suspected += len(problems)
+    assert suspected <= 6
+
+
 def test_many_classes_in_another_order_are_suspected() -> None:
     rng = np.random.default_rng(7)
     labels = rng.integers(0, 100, 2000).astype(np.int32)

@@ -71,7 +71,7 @@ def _struct(
         inner = tree.get(name)
         if inner:
             part, below = _struct(f"{title}_{attribute}", {}, inner)
-            type_, default = part | None | msgspec.UnsetType, part()
+            type_, default = part | None | msgspec.UnsetType, msgspec.UNSET
             paths.update({f"{name}.{k}": f"{attribute}.{v}" for k, v in below.items()})
         setting = msgspec.field(default=default, name=name)
         fields.append((attribute, type_, setting))
@@ -88,7 +88,7 @@ def _getter(path: str) -> Getter:
     def get(row: Any) -> Any:
         try:
             return fast(row)
-        except AttributeError:  # null where an object was expected
+        except AttributeError:  # nothing or null where an object was expected
             return msgspec.UNSET
 
     return get

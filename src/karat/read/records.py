@@ -111,6 +111,8 @@ class Records(Generic[S]):
         if faults:
             return
         try:
+            # A key may be missing in the first record alone.
+            self.audit.see(self.source.peek().keys)
             if self.source.rows is not None:
                 yield from self._in_memory(self.source.rows)
             elif self._is_document():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.util
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -218,14 +217,9 @@ def check_configuration(
         for problem in error.problems:
             problems.take(problem)
         return configuration
-    sides = f"{card.module.rpartition('.')[0]}.sides"
-    if importlib.util.find_spec(sides) is not None:
-        place = Place(problems, configuration.path.name)
-        importlib.import_module(sides).check_sides(card, dict(requests), place, problems)
-        return configuration
-    task = card.load()
-    for _, request in requests:
-        task.read(card, request, problems)
+    home = importlib.import_module(f"{card.module.rpartition('.')[0]}.sides")
+    place = Place(problems, configuration.path.name)
+    home.check_sides(card, dict(requests), place, problems)
     return configuration
 
 

@@ -19,15 +19,16 @@ from karat.model.task import Declared
 from karat.read.checks import check_embedding, check_meta, check_text, check_timestamp, found
 from karat.read.fields import check_paths
 from karat.read.place import Place, Spoiled, Written, kind, show
+from karat.read.probabilities import ABOVE_ONE, UsualLength, report_outside, total_of
 from karat.tasks.classification.records import IMAGE_KEY, KNOWN, LARGEST_LABEL, REQUIRED_TEXTS
 
 SLACK = 1e-3
 MOST_SLACK = 0.02
-ABOVE_ONE = 1e-6
-"""A 32-bit softmax may round to a little more than 1."""
-
 GAIN = 0.25
 """So much accuracy must be won by moving rows or renaming classes before it is suspicious."""
+
+CERTAIN = 1.5
+"""So many deviations above the best that chance would give: a poor model is no mistake."""
 
 FEWEST_ROWS = 20
 MOST_MOVES = 12
@@ -83,19 +84,11 @@ def check_label(record: Mapping[str, Any], place: Place) -> None:
 
 
 class Vectors:
-    """Checks probability vectors.
+    """Checks probability vectors; `lengths` counts how long those of the whole file are."""
 
-    `usual` is how long most of them are: a guess from the first rows, until one of another length
-    turns up. Then `lengths` counts all rows, since only that can tell which of the two is odd.
-    """
-
-    def __init__(
-        self, key: str = "probabilities", lengths: Callable[[], Counter[int]] = Counter
-    ) -> None:
+    def __init__(self, lengths: Callable[[], Counter[int]], key: str = "probabilities") -> None:
         self.key = key
-        self.usual: int | None = None
-        self._lengths = lengths
-        self._counted = False
+        self.usual = UsualLength(lengths, least=2)
 
     def diagnose(self, record: dict[str, Any], place: Place) -> None:
         """Report every defect of one prediction."""
@@ -104,19 +97,6 @@ class Vectors:
             place.add("prediction-missing", message, self.key)
             return
         self.check(record[self.key], place)
-
-    def width(self, lengths: set[int]) -> int:
-        """How long the vectors of a batch should be, in which these lengths occur."""
-        if self.usual is None and len(lengths) == 1:
-            (self.usual,) = lengths
-        if lengths != {self.usual}:
-            self._count()
-        return self.usual or 0
-
-    def _count(self) -> None:
-        if not self._counted:
-            self._counted = True
-            self.usual = _most(self._lengths()) or self.usual
 
     def odd(self, values: FloatArray) -> list[int]:
         """Which rows of a matrix of probabilities need a look."""
@@ -168,43 +148,12 @@ class Vectors:
             message = "only one value; for a binary task write [1-p, p]"
             place.add("probabilities-one-class", message, self.key)
             return
-        if len(value) != self.usual:
-            self._count()
-        if self.usual is not None and len(value) != self.usual:
-            message = f"{len(value)} probabilities here, {self.usual} in most rows"
-            place.add("probabilities-length", message, self.key)
+        if self.usual.report(len(value), self.key, place):
             return
-        outside = [i for i, p in enumerate(value) if not 0 <= p <= 1 + ABOVE_ONE]
-        total = _sum(value)
-        if outside and min(value) >= 0 and abs(total - 100) <= 1:
-            message = f"sum is {total:g}; values look like percentages, divide by 100"
-            place.add("probabilities-percent", message, self.key)
-        elif len(outside) > 1:
-            message = (
-                f"several values lie outside [0, 1] and the sum is {total:g}; "
-                "these look like logits, apply softmax"
-            )
-            place.add("probabilities-logits", message, self.key)
-        elif outside:
-            message = f"{show(value[outside[0]])} lies outside [0, 1]"
-            place.add("probability-range", message, f"{self.key}[{outside[0]}]")
-        elif abs(total - 1) > slack(value) + 1e-12:
+        total = total_of(value)
+        if not report_outside(value, self.key, place) and abs(total - 1) > slack(value) + 1e-12:
             message = f"sum is {total:g}; it must be 1 (allowed slack {slack(value):g})"
             place.add("probabilities-sum", message, self.key)
-
-
-def _most(lengths: Counter[int]) -> int | None:
-    """The most frequent length; an empty or single-valued vector is a defect of its own."""
-    proper = Counter({length: n for length, n in lengths.items() if length > 1})
-    common = (proper or lengths).most_common(1)
-    return common[0][0] if common else None
-
-
-def _sum(value: Sequence[Any]) -> float:
-    try:
-        return math.fsum(value)
-    except OverflowError:
-        return math.inf
 
 
 def slack(value: Sequence[Any]) -> float:
@@ -237,7 +186,7 @@ def suspect_order(
     accuracy = float((labels[known] == top[known]).mean())
     if accuracy > 1 - GAIN:
         return
-    shifted, by = _best_shift(labels, top)
+    shifted, by = _best_shift(labels, top, classes)
     renamed, moves = _best_renaming(labels[known], top[known], classes, accuracy)
     if max(shifted, renamed) - accuracy <= GAIN:
         return
@@ -251,12 +200,29 @@ def suspect_order(
     place.add(code, message, "probabilities", severity="warning", help=hint)
 
 
-def _best_shift(labels: CodeArray, top: CodeArray) -> tuple[float, int]:
-    """The better accuracy if row i took prediction i + 1 or i - 1, and which of the two."""
+def _beyond_chance(labels: CodeArray, top: CodeArray, classes: int, log_ways: float) -> bool:
+    """Whether rows agree more than the best of so many ways to read unrelated predictions would.
+
+    Unrelated ones agree by their margins alone; the best of m ways lies about sqrt(2 ln m)
+    deviations above that.
+    """
+    n = len(labels)
+    gold, said = (np.bincount(codes, minlength=classes) / n for codes in (labels, top))
+    expected = float(np.minimum((gold * said).sum(), 1.0))
+    spread = math.sqrt(n * expected * (1 - expected))
+    agreed = int((labels == top).sum())
+    return agreed - n * expected > (math.sqrt(2 * log_ways) + CERTAIN) * spread
+
+
+def _best_shift(labels: CodeArray, top: CodeArray, classes: int) -> tuple[float, int]:
+    """The better accuracy if row i took prediction i + 1 or i - 1, and which; 0 if by chance."""
 
     def accuracy(gold: CodeArray, moved: CodeArray) -> float:
-        known = gold >= 0
-        return float((gold[known] == moved[known]).mean()) if known.any() else 0.0
+        known = (gold >= 0) & (gold < classes)
+        gold, moved = gold[known], moved[known]
+        if not len(gold) or not _beyond_chance(gold, moved, classes, math.log(2)):
+            return 0.0
+        return float((gold == moved).mean())
 
     return max((accuracy(labels[:-1], top[1:]), 1), (accuracy(labels[1:], top[:-1]), -1))
 
@@ -264,7 +230,7 @@ def _best_shift(labels: CodeArray, top: CodeArray) -> tuple[float, int]:
 def _best_renaming(
     labels: CodeArray, top: CodeArray, classes: int, accuracy: float
 ) -> tuple[float, str]:
-    """The best accuracy under another order of the classes, and that order; 0 if out of reach."""
+    """The best accuracy under another order of the classes, and that order; 0 if by chance."""
     # With few rows a class, some renaming always fits better by chance.
     if len(labels) < 5 * classes:
         return 0.0, ""
@@ -276,6 +242,8 @@ def _best_renaming(
     from scipy.optimize import linear_sum_assignment
 
     rows, renamed = linear_sum_assignment(-table)
+    if not _beyond_chance(labels, renamed[top], classes, math.lgamma(classes + 1)):
+        return 0.0, ""
     best = float(table[rows, renamed].sum() / len(labels))
     moved = {int(a): int(b) for a, b in zip(rows, renamed, strict=True) if a != b}
     first = dict(list(moved.items())[:MOST_MOVES])

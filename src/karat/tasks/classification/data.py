@@ -7,11 +7,10 @@ the slow look that names every defect.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -19,8 +18,8 @@ from karat.errors import DataError
 from karat.model.pairs import CodeArray, FloatArray
 from karat.model.problem import Problems
 from karat.model.task import Request, Source
-from karat.read.checks import odd_timestamps, report_partial_labels
-from karat.read.embeddings import EmbeddingCheck
+from karat.read.checks import report_partial_labels
+from karat.read.declared import DeclaredWatch
 from karat.read.fields import Fields, Selected
 from karat.read.place import show
 from karat.read.records import Batch, Records, pass_over, read_records
@@ -37,8 +36,7 @@ class Gold:
     labels: CodeArray
     selected: Selected
     inline: bool
-    embeddings: dict[str, int] = field(default_factory=dict)
-    metadata: frozenset[str] = frozenset()
+    watch: DeclaredWatch
 
     @property
     def n(self) -> int | None:
@@ -105,9 +103,7 @@ class _GoldColumns:
         self.rows = 0
         self.first_unlabelled: int | None = None
         self.unlabelled = 0
-        self.dated = True
-        self.metadata: set[str] = set()
-        self.embeddings = [EmbeddingCheck(name) for name in checks.declared.embeddings]
+        self.watch = DeclaredWatch(checks.declared, fields)
 
     def add(self, batch: Batch[Any]) -> None:
         """Take the next batch; rows that could not be read leave a gap."""
@@ -118,10 +114,12 @@ class _GoldColumns:
         labels = list(map(self.fields.getter("label"), rows))
         self.labels.append(self._codes(labels, batch.first))
         self.fields.add(rows, batch.place)
-        for i in sorted(self._odd(batch)):
+        odd = self.watch.odd(batch)
+        if self.image is not None:
+            odd.update(self._images(rows))
+        for i in sorted(odd):
             self.checks.look(batch.record(i), batch.place(i))
-        for embedding in self.embeddings:
-            embedding.add(list(map(self.fields.getter(embedding.name), rows)), batch.place)
+        self.watch.add_embeddings(batch)
 
     def finish(self, request: Request) -> Gold:
         """The columns, after the checks that need the whole file."""
@@ -134,10 +132,8 @@ class _GoldColumns:
             report_partial_labels(place, self.unlabelled, reader.count)
         elif request.purpose == "score" and reader.count and self.unlabelled == self.rows:
             reader.place().add("label-missing", "no row has a label to score against", "label")
-        for embedding in self.embeddings:
-            embedding.finish(reader.place(), self.rows)
+        self.watch.finish(reader.place(), self.rows)
         self._report_twins()
-        sizes = {e.name: e.size for e in self.embeddings if e.size is not None}
         read_any = bool(reader.count) and len(labels) > 0
         selected = (
             self.fields.finish(problems, reader.name, reader.audit.seen)
@@ -145,7 +141,7 @@ class _GoldColumns:
             else Selected({}, None, None)
         )
         inline = "probabilities" in reader.audit.seen
-        return Gold(reader, labels, selected, inline, sizes, frozenset(self.metadata))
+        return Gold(reader, labels, selected, inline, self.watch)
 
     def _gap(self, rows: int) -> None:
         self.labels.append(np.full(rows, -1, dtype=np.int32))
@@ -162,26 +158,6 @@ class _GoldColumns:
                 self.first_unlabelled = first + known.index(False)
             held = [label if good else -1 for label, good in zip(labels, known, strict=True)]
             return np.array(held, dtype=np.int32)
-
-    def _odd(self, batch: Batch[Any]) -> set[int]:
-        """Which rows of a batch may have a defect that typed decoding does not see."""
-        rows, odd = batch.rows, set()
-        stamps = list(map(self.fields.getter("timestamp"), rows))
-        odd.update(odd_timestamps(stamps))
-        for name in self.checks.declared.numeric:
-            values = list(map(self.fields.getter(f"meta.{name}"), rows))
-            if not set(map(type, values)) <= {int, float, type(None), msgspec.UnsetType}:
-                odd.update(i for i, v in enumerate(values) if type(v) not in (int, float))
-            self._note_metadata(name, values)
-        for name in self.checks.declared.categorical:
-            self._note_metadata(name, list(map(self.fields.getter(f"meta.{name}"), rows)))
-        if self.image is not None:
-            odd.update(self._images(rows))
-        return odd
-
-    def _note_metadata(self, name: str, values: list[Any]) -> None:
-        if name not in self.metadata and any(value is not msgspec.UNSET for value in values):
-            self.metadata.add(name)
 
     def _images(self, rows: Sequence[Any]) -> Iterable[int]:
         """Rows without the usual image key; the images of the others are remembered by hash."""

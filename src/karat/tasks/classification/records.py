@@ -7,12 +7,12 @@ from typing import Annotated, Any
 import msgspec
 
 from karat.model.task import Declared
+from karat.read.declared import Missing, data_schema
 from karat.read.fields import Fields
 
 LARGEST_LABEL = 2**31 - 1
 
-Label = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_LABEL)] | msgspec.UnsetType | None
-Missing = msgspec.UnsetType
+Label = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_LABEL)] | Missing | None
 
 REQUIRED_TEXTS = {
     "text-classification": ("text",),
@@ -23,10 +23,6 @@ REQUIRED_TEXTS = {
 
 IMAGE_KEY = "image_path"
 KNOWN = ("text", "text_pair", "label", "timestamp", "meta", "probabilities", IMAGE_KEY)
-
-
-class Nothing(msgspec.Struct, gc=False, frozen=True):
-    """An object of which nothing is wanted."""
 
 
 class Prediction(msgspec.Struct, gc=False, frozen=True):
@@ -49,11 +45,6 @@ def gold_schema(task: str, fields: Fields, declared: Declared, image: str) -> ty
     for key in REQUIRED_TEXTS[task]:
         base[key] = (str, msgspec.NODEFAULT)
     base["label"] = (Label, msgspec.UNSET)
-    base["timestamp"] = (str | None | Missing, msgspec.UNSET)
-    base["meta"] = (Nothing | None | Missing, msgspec.UNSET)
     if not REQUIRED_TEXTS[task]:
         base[image] = (str | None | Missing, msgspec.UNSET)
-    for name in declared.embeddings:
-        base[name] = (list[float] | None | Missing, msgspec.UNSET)
-    metadata = (f"meta.{name}" for name in (*declared.numeric, *declared.categorical))
-    return fields.schema("Gold", base, metadata)
+    return data_schema(base, fields, declared)

@@ -33,7 +33,7 @@ def read_predictions(
     inline: HashArray | None = None,
 ) -> Predictions | None:
     """A prediction file as columns, checked against its data; None where it is broken."""
-    vectors = Vectors(lengths=lambda: _lengths(source))
+    vectors = Vectors(lambda: _lengths(source))
     reader = read_records(source, Prediction, problems, vectors.diagnose, CACHE_EXTENSIONS)
     columns = _Vectors(reader, vectors, Builder(gold.labels, keep_scores=keep_scores), inline, gold)
     for batch in reader:
@@ -46,7 +46,7 @@ def read_predictions(
 def read_inline(gold: Gold, problems: Problems, keep_scores: bool) -> Predictions | None:
     """The predictions that stand in the data rows. What is wrong with the rows is known by now."""
     source = gold.reader.source
-    found, vectors = Problems(), Vectors(lengths=lambda: _lengths(source))
+    found, vectors = Problems(), Vectors(lambda: _lengths(source))
     reader = read_records(source, Prediction, found, vectors.diagnose)
     columns = _Vectors(reader, vectors, Builder(gold.labels, keep_scores=keep_scores), None, gold)
     for batch in reader:
@@ -102,7 +102,7 @@ class _Vectors:
         self.gaps |= batch.first != self.rows
         self.rows = batch.first + len(lists)
         lengths = set(map(len, lists))
-        usual = self.vectors.width(lengths)
+        usual = self.vectors.usual.among(lengths)
         if self.width not in (None, usual):
             self._report_first_rows(batch.first)
         self.width = usual

@@ -6,6 +6,7 @@ wrong; only those get the slow look that names every defect.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, starmap
@@ -20,10 +21,11 @@ from karat.errors import DataError
 from karat.model.pairs import BoolArray, FloatArray, IntArray
 from karat.model.problem import Problems
 from karat.model.task import Request, Source
-from karat.read.checks import odd_timestamps
+from karat.read.declared import DeclaredWatch
 from karat.read.fields import Fields
 from karat.read.place import show
-from karat.read.records import Batch, Records
+from karat.read.probabilities import ABOVE_ONE
+from karat.read.records import Batch, Records, pass_over
 from karat.read.source import CACHE_EXTENSIONS
 from karat.tasks.detection.checks import SUM_SLACK, DataChecks, PredictionChecks
 from karat.tasks.detection.records import (
@@ -32,7 +34,7 @@ from karat.tasks.detection.records import (
     FoundBox,
     Prediction,
     TrueBox,
-    data_schema,
+    gold_schema,
     image_key,
 )
 
@@ -53,6 +55,7 @@ class Data:
     classes: IntArray
     width: FloatArray
     height: FloatArray
+    watch: DeclaredWatch
 
     @property
     def row(self) -> IntArray:
@@ -96,7 +99,7 @@ def read_data(request: Request, fields: Fields, problems: Problems) -> Data:
     checks = DataChecks(request.declared, fields.decoded)
     reader = Records(
         source,
-        data_schema(fields, image),
+        gold_schema(fields, image, request.declared),
         problems,
         checks.diagnose,
         CACHE_EXTENSIONS,
@@ -134,6 +137,7 @@ class _DataColumns:
         self.corners: list[FloatArray] = []
         self.classes: list[IntArray] = []
         self.sizes: list[FloatArray] = []
+        self.watch = DeclaredWatch(checks.declared, fields)
 
     def add(self, batch: Batch[Any]) -> None:
         """Take the next batch; rows that could not be read leave a gap."""
@@ -161,13 +165,12 @@ class _DataColumns:
         ]
         self.sizes.append(np.stack(sizes, axis=1))
         self.fields.add(rows, batch.place)
-        odd = set(odd_timestamps(list(map(self.fields.getter("timestamp"), rows))))
+        odd = self.watch.odd(batch)
         odd.update(i for i, t in enumerate(texts) if t.__class__ is not str)
         odd.update(rows_of(np.maximum(counts, 0), ~_ordered(corners)))
-        if self.checks.declared.numeric:
-            odd.update(range(n))
         for i in sorted(odd):
-            self.checks.diagnose(batch.record(i), batch.place(i))
+            self.checks.look(batch.record(i), batch.place(i))
+        self.watch.add_embeddings(batch)
 
     def _gap(self, rows: int) -> None:
         if rows > 0:
@@ -180,6 +183,7 @@ class _DataColumns:
         """The columns, after the checks that need the whole file."""
         if self.reader.count is not None:
             self._gap(self.reader.count - self.rows)
+        self.watch.finish(self.reader.place(), self.rows)
         self._report_twins()
         sizes = joined(self.sizes).reshape(-1, 2)
         return Data(
@@ -190,6 +194,7 @@ class _DataColumns:
             joined(self.classes, np.int64),
             sizes[:, 0],
             sizes[:, 1],
+            self.watch,
         )
 
     def _report_twins(self) -> None:
@@ -212,7 +217,7 @@ def read_predictions(
     source: Source, data: Data, choose: Choose, problems: Problems, inline: bool
 ) -> Predicted:
     """The prediction rows; `inline` says that they stand in the data rows."""
-    checks = PredictionChecks()
+    checks = PredictionChecks(lambda: _lengths(source))
     # What is wrong with the data rows is known by then: only the predictions' own defects count.
     noted = Problems() if inline else problems
     reader = Records(
@@ -242,7 +247,7 @@ class _PredictedColumns:
     ) -> None:
         self.reader, self.checks, self.choose = reader, checks, choose
         self.labels, self.label_start = image_labels(data)
-        self.rows, self.boxes = 0, 0
+        self.rows, self.boxes, self.width = 0, 0, 0
         self.counts: list[IntArray] = []
         self.corners: list[FloatArray] = []
         self.chosen: list[tuple[IntArray, IntArray, FloatArray]] = []
@@ -258,8 +263,10 @@ class _PredictedColumns:
         boxes: list[FoundBox] = list(chain.from_iterable(held))
         lists = [box.probabilities for box in boxes]
         lengths = np.fromiter(map(len, lists), np.int64, len(lists))
-        self.checks.learn(lengths.tolist() if self.checks.usual is None else ())
-        usual = self.checks.usual or 0
+        usual = self.checks.usual.among(set(lengths.tolist()))
+        if usual != self.width and self.boxes:
+            self._report_first_boxes(batch.first)
+        self.width = usual or self.width
         corners = corners_of(boxes)
         fits = lengths == usual
         odd = ~_ordered(corners) | ~fits
@@ -271,8 +278,8 @@ class _PredictedColumns:
             values = matrix
         else:
             values[fits] = matrix
-        if values.size and not (values.min() >= 0 and values.max() <= 1 + 1e-6):
-            odd |= ~((values.min(axis=1) >= 0) & (values.max(axis=1) <= 1 + 1e-6))
+        if values.size and not (values.min() >= 0 and values.max() <= 1 + ABOVE_ONE):
+            odd |= ~_inside(values)
         for i in rows_of(counts, odd):
             self.checks.diagnose(batch.record(i), batch.place(i))
         self.counts.append(counts)
@@ -281,6 +288,14 @@ class _PredictedColumns:
             self._take(values, counts, batch.first)
         self.rows = batch.first + n
         self.boxes += len(boxes)
+
+    def _report_first_boxes(self, rows: int) -> None:
+        """Report the boxes that were taken before all were counted: those are the odd ones."""
+        for batch in _again(self.reader.source):
+            for record, row in enumerate(batch.rows, batch.first):
+                for box in row.predicted_bounding_boxes if record < rows else ():
+                    place = self.reader.place(record)
+                    self.checks.usual.report(len(box.probabilities), BOXES, place)
 
     def _take(self, values: FloatArray, counts: IntArray, first: int) -> None:
         """Keep what is needed of some vectors."""
@@ -302,6 +317,8 @@ class _PredictedColumns:
         self.vectors.append((top, values[np.arange(n), top], squares, known))
         sums = values @ np.ones(values.shape[1])
         loose = np.flatnonzero(sums > 1 + SUM_SLACK)
+        # Where a value lies outside of [0, 1], that is said, and the sum tells nothing.
+        loose = loose[_inside(values[loose])]
         if len(loose) and self.first_loose is None:
             at = int(loose[0])
             record = int(np.searchsorted(np.cumsum(counts), at, side="right"))
@@ -334,7 +351,7 @@ class _PredictedColumns:
             self.reader,
             joined(self.counts, np.int64),
             joined(self.corners).reshape(-1, 4),
-            self.checks.usual or 0,
+            self.width,
             joined(best, np.int64),
             joined(score),
             joined(box, np.int64),
@@ -344,6 +361,21 @@ class _PredictedColumns:
             joined(known),
             self.first_loose is None,
         )
+
+
+def _again(source: Source) -> Records[Prediction]:
+    """The predictions of a file that is read only to count or to find boxes once more."""
+    return Records(source, Prediction, Problems(), pass_over)
+
+
+def _lengths(source: Source) -> Counter[int]:
+    """How often each length of vector occurs in a file."""
+    return Counter(
+        len(box.probabilities)
+        for batch in _again(source)
+        for row in batch.rows
+        for box in row.predicted_bounding_boxes
+    )
 
 
 def image_labels(data: Data) -> tuple[IntArray, IntArray]:
@@ -377,6 +409,12 @@ def rows_of(counts: IntArray, odd: BoolArray) -> list[int]:
         return []
     row = np.repeat(np.arange(len(counts)), counts)
     return sorted(set(row[odd].tolist()))
+
+
+def _inside(values: FloatArray) -> BoolArray:
+    """Whether all values of each row are probabilities."""
+    low, high = values.min(axis=1, initial=0.0), values.max(axis=1, initial=0.0)
+    return np.asarray((low >= 0) & (high <= 1 + ABOVE_ONE))
 
 
 def _ordered(corners: FloatArray) -> BoolArray:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from karat.model.task import Declared
-from karat.read.checks import check_meta, check_timestamp, found
+from karat.read.checks import check_embedding, check_meta, check_timestamp, found
 from karat.read.fields import check_paths
 from karat.read.place import Place, Spoiled, kind, show
+from karat.read.probabilities import UsualLength, report_outside
 from karat.tasks.detection.records import BOXES, COORDINATES, IMAGE_KEY, KNOWN, LARGEST_CLASS
 
 PIXELS = 1.5
@@ -27,7 +28,13 @@ class DataChecks:
     wanted: tuple[str, ...] = ()
 
     def diagnose(self, record: dict[str, Any], place: Place) -> None:
-        """Report every defect of a line of data."""
+        """Report every defect of a line of data that typed decoding refused."""
+        self.look(record, place)
+        for name in self.declared.embeddings:
+            check_embedding(record, name, place)
+
+    def look(self, record: dict[str, Any], place: Place) -> None:
+        """Report every defect of a line of data, but leave embeddings to their own check."""
         if not any(isinstance(v, str) for k, v in record.items() if k != "timestamp"):
             message = f"no string key that could locate the image (for example {IMAGE_KEY})"
             place.add("image-key-missing", message)
@@ -74,15 +81,10 @@ class DataChecks:
 
 
 class PredictionChecks:
-    """What a line of predictions must hold; `usual` is how long most vectors are."""
+    """What a line of predictions must hold; `lengths` counts how long the vectors of a file are."""
 
-    def __init__(self) -> None:
-        self.usual: int | None = None
-
-    def learn(self, lengths: Sequence[int]) -> None:
-        """Learn the usual length from the first vectors."""
-        if self.usual is None and lengths:
-            self.usual = Counter(lengths).most_common(1)[0][0]
+    def __init__(self, lengths: Callable[[], Counter[int]]) -> None:
+        self.usual = UsualLength(lengths)
 
     def diagnose(self, record: dict[str, Any], place: Place) -> None:
         """Report every defect of a line of predictions."""
@@ -120,24 +122,8 @@ class PredictionChecks:
             place.add("probabilities-type", text, key)
         elif not vector:
             place.add("probabilities-empty", "list is empty", key)
-        elif _are_numbers(vector, key, place):
-            self._values(vector, path, place)
-
-    def _values(self, vector: Sequence[float], path: str, place: Place) -> None:
-        if self.usual is not None and len(vector) != self.usual:
-            text = f"{len(vector)} probabilities here, {self.usual} in most rows"
-            place.add("probabilities-length", text, BOXES)
-            return
-        outside = [i for i, p in enumerate(vector) if not 0 <= p <= 1 + 1e-6]
-        if len(outside) > 1:
-            text = (
-                "several values lie outside [0, 1]; these look like logits, "
-                "apply softmax or sigmoid"
-            )
-            place.add("probabilities-logits", text, f"{path}.probabilities")
-        elif outside:
-            text = f"{show(vector[outside[0]])} lies outside [0, 1]"
-            place.add("probability-range", text, f"{path}.probabilities[{outside[0]}]")
+        elif _are_numbers(vector, key, place) and not self.usual.report(len(vector), BOXES, place):
+            report_outside(vector, key, place)
 
 
 def check_box(box: Mapping[str, Any], path: str, place: Place) -> None:

@@ -10,56 +10,23 @@ from karat.model.pairs import BoolArray, FloatArray, IntArray
 from karat.model.problem import Problems
 from karat.model.seen import Boxes, Seen, Trials
 from karat.model.task import Card, Request
-from karat.read.fields import Fields
 from karat.read.place import Place
-from karat.tasks.detection import cache, measure, pair
-from karat.tasks.detection.records import BOXES
+from karat.tasks.detection import cache, measure
 from karat.tasks.detection.scene import DetectionPairs
-from karat.tasks.detection.units import settle
+from karat.tasks.detection.sides import check_sides
 
 
 def observe(
     card: Card, requests: Mapping[str, Request], configuration: Place, problems: Problems
 ) -> dict[str, Seen]:
     """What each side holds, after both were checked."""
-    found: dict[str, Seen] = {}
-    widths: list[tuple[str, int]] = []
-    for name, request in requests.items():
-        pairs = pair.read(card, request, problems)
-        quiet = Problems()
-        data = cache.read_data(request, Fields((), None, None), quiet)
-        predicted = _predicted(request, data, quiet)
-        if problems.errors or data.reader.count is None:
-            continue
-        if predicted is not None:
-            widths.append((predicted.reader.name, predicted.width))
-        found[name] = _seen(data, predicted, pairs, request)
-    if len({width for _, width in widths}) > 1:
-        (first, there), (second, here) = widths
-        text = f"{here} classes here, {there} in {first}"
-        Place(problems, second).add("class-count-mismatch", text, BOXES)
-    _check_names(requests, widths, configuration)
-    return {} if problems.errors else found
-
-
-def _check_names(
-    requests: Mapping[str, Request], widths: list[tuple[str, int]], configuration: Place
-) -> None:
-    names = next(iter(requests.values())).declared.class_names
-    if names is not None and widths and len(names) != widths[0][1]:
-        text = f"{len(names)} class names but {widths[0][1]} probabilities in {widths[0][0]}"
-        configuration.add("class-names-length", text, "data_profiling_info.class_names")
-
-
-def _predicted(request: Request, data: cache.Data, quiet: Problems) -> cache.Predicted | None:
-    """The predictions of a side, every box with its likeliest class."""
-    inline = not request.predictions and BOXES in data.reader.audit.seen
-    if not request.predictions and not inline:
-        return None
-    source = request.gold[0] if inline else request.predictions[0]
-    found = cache.read_predictions(source, data, None, quiet, inline)
-    settle(data, found, str(request.options.get("coordinates") or "auto"))
-    return found
+    found = check_sides(card, requests, configuration, problems)
+    if problems.errors:
+        return {}
+    return {
+        name: _seen(one.side.data, one.side.predicted, one.pairs, requests[name])
+        for name, one in found.items()
+    }
 
 
 def _seen(
@@ -76,8 +43,7 @@ def _seen(
     if predicted is None:
         return Seen(reader.name, len(data.count), reader.line_of, labelled, names, boxes=boxes)
     row = np.repeat(np.arange(len(predicted.count)), predicted.count)
-    own = predicted.box
-    found = _boxes(data, row[own], predicted.corners[own], predicted.best, predicted.score)
+    found = _boxes(data, row, predicted.corners, predicted.top, predicted.confidence)
     return Seen(
         reader.name,
         len(data.count),

@@ -10,31 +10,28 @@ import numpy as np
 from karat.errors import DataError
 from karat.model.pairs import CodeArray, FloatArray, IntArray, Pairs
 from karat.model.problem import Problems
-from karat.model.task import Card, Request
-from karat.read.fields import Fields, Selected
+from karat.model.task import Card, Request, Source
+from karat.read.fields import Selected
 from karat.read.place import Place
 from karat.tasks.detection import cache, coco, suspicions
 from karat.tasks.detection.boxes import Detections, Truths
-from karat.tasks.detection.counted import COMPUTED, computed_facets
+from karat.tasks.detection.counted import computed_facets
 from karat.tasks.detection.ids import Numbering, check_labels, check_results
 from karat.tasks.detection.records import BOXES
+from karat.tasks.detection.rows import Side, fields_of, read_side
 from karat.tasks.detection.scene import DetectionPairs, Found, Scene, Vectors
 from karat.tasks.detection.settings import chooser, rules_of
-from karat.tasks.detection.units import place_of, settle, to_boxes
+from karat.tasks.detection.units import place_of, to_boxes
 
 
 def read(card: Card, request: Request, problems: Problems) -> DetectionPairs | None:
     """The pairs of a request, None where there is nothing sound to pair."""
     chooser(request.options)
-    for source in (*request.gold, *request.predictions):
-        for fault in source.check():
-            problems.take(fault)
-    if problems.errors:
-        return None
     try:
-        if request.gold[0].rows is None and request.gold[0].peek().shape == "object":
+        if _is_coco(request.gold[0]):
             return _read_coco(card, request, problems)
-        return _read_cache(card, request, problems)
+        pairs = pairs_of(card, request, read_side(request, problems), problems)
+        return None if problems.errors else pairs
     except DataError as stopped:
         for problem in stopped.problems:
             problems.take(problem)
@@ -44,8 +41,15 @@ def read(card: Card, request: Request, problems: Problems) -> DetectionPairs | N
 # --- COCO --------------------------------------------------------------------------------------
 
 
+def _is_coco(source: Source) -> bool:
+    return source.rows is None and not source.check() and source.peek().shape == "object"
+
+
 def _read_coco(card: Card, request: Request, problems: Problems) -> DetectionPairs | None:
-    fields = _fields(request)
+    fields = fields_of(request)
+    for source in request.predictions:
+        if faults := source.check():
+            raise DataError(faults)
     labels = coco.read_labels(request.gold[0], fields, problems)
     if labels is None or not request.predictions:
         if labels is not None:
@@ -143,56 +147,20 @@ def _relative(scene: Scene, found: Detections) -> tuple[Scene, Detections]:
 # --- caches ------------------------------------------------------------------------------------
 
 
-def _read_cache(card: Card, request: Request, problems: Problems) -> DetectionPairs | None:
-    fields = _fields(request)
-    data = cache.read_data(request, fields, problems)
-    inline = not request.predictions and BOXES in data.reader.audit.seen
-    selected = Selected({}, None, None)
-    if data.reader.count:
-        selected = fields.finish(problems, data.reader.name, data.reader.audit.seen)
-    _report_labels(data, request)
-    if not request.predictions and not inline:
-        if request.purpose == "score" and data.reader.count:
-            text = f"no predictions: give a prediction file, or '{BOXES}' in the data rows"
-            data.reader.place().add("prediction-missing", text, BOXES)
-        return None
-    source = request.gold[0] if inline else request.predictions[0]
-    predicted = cache.read_predictions(source, data, chooser(request.options), problems, inline)
-    unit = settle(data, predicted, str(request.options.get("coordinates") or "auto"))
-    if not suspicions.rows_agree(data, predicted) or problems.errors:
+def pairs_of(card: Card, request: Request, side: Side, problems: Problems) -> DetectionPairs | None:
+    """The images of a side beside their predictions, after a look at what is suspicious.
+
+    None where there are no predictions, or where either file has errors.
+    """
+    data, predicted = side.data, side.predicted
+    if predicted is None or not side.agree:
         return None
     labelled = np.flatnonzero(data.count >= 0)
-    return _cache_pairs(card, request, data, predicted, unit, labelled, selected, problems)
-
-
-def _report_labels(data: cache.Data, request: Request) -> None:
-    missing = np.flatnonzero(data.count < 0)
-    if not len(missing) or not data.reader.count:
-        return
-    if len(missing) == len(data.count):
-        if request.purpose == "score":
-            data.reader.place().add("label-missing", "no row has a label to score against", "label")
-        return
-    text = f"{len(missing)} of {len(data.count)} rows have no label; they are left out of scoring"
-    place = data.reader.place(int(missing[0]))
-    place.add("label-partial", text, "label", severity="warning")
-
-
-def _cache_pairs(
-    card: Card,
-    request: Request,
-    data: cache.Data,
-    predicted: cache.Predicted,
-    unit: str,
-    labelled: IntArray,
-    selected: Selected,
-    problems: Problems,
-) -> DetectionPairs | None:
     images = np.full(len(data.count), -1, dtype=np.int32)
     images[labelled] = np.arange(len(labelled), dtype=np.int32)
     classes = max(predicted.width, int(data.classes.max(initial=-1)) + 1)
     size = np.stack([data.width, data.height], axis=1)
-    box, area = to_boxes(data.corners, data.row, size, unit)
+    box, area = to_boxes(data.corners, data.row, size, side.unit)
     truths = Truths(
         images[data.row],
         data.classes.astype(np.int32),
@@ -201,21 +169,21 @@ def _cache_pairs(
         np.zeros(len(box), dtype=bool),
         np.arange(len(box)),
     )
-    names = request.declared.class_names or tuple(map(str, range(classes)))
+    names = list(map(str, range(classes)))
     scene = Scene(
         format="cache",
         truths=truths,
         names=[data.names[i] or str(i) for i in labelled],
         classes=np.arange(classes),
-        class_names=_class_names(request, list(names), problems, classes),
+        class_names=_class_names(request, names, problems, classes),
         width=data.width[labelled],
         height=data.height[labelled],
-        unit=unit,
+        unit=side.unit,
         records=labelled,
         request=request,
     )
-    detections, which = _cache_detections(predicted, images, size, unit)
-    rules, relative = rules_of(request.options, scene.sized, unit == "pixels")
+    detections, which = _cache_detections(predicted, images, size, side.unit)
+    rules, relative = rules_of(request.options, scene.sized, side.unit == "pixels")
     if relative:
         scene, detections = _fractions(scene, detections)
     vectors = Vectors(
@@ -233,7 +201,7 @@ def _cache_pairs(
         return predicted.reader.place(record), f"{BOXES}[{index}]"
 
     suspicions.look(scene, found, predicted.reader.place(), where)
-    return None if problems.errors else _pairs(card, request, scene, found, selected, labelled)
+    return _pairs(card, request, scene, found, side.selected, labelled)
 
 
 def _cache_detections(
@@ -282,17 +250,17 @@ def _vector_labels(data: cache.Data, predicted: cache.Predicted) -> tuple[Any, I
 # --- both --------------------------------------------------------------------------------------
 
 
-def _fields(request: Request) -> Fields:
-    asked = tuple(name for name in request.by if name not in COMPUTED)
-    return Fields(asked, request.cluster, request.weights)
-
-
 def _class_names(
     request: Request, names: Sequence[str], problems: Problems, classes: int | None = None
 ) -> tuple[str, ...]:
-    """Given names, or those of the file; a wrong number of them is a problem."""
-    given = request.options.get("class_names")
+    """Given names, or those of the file; a wrong number of them is a problem.
+
+    Names that a run configuration declares were compared with both sides by then.
+    """
+    given, declared = request.options.get("class_names"), request.declared.class_names
     wanted = len(names) if classes is None else classes
+    if declared is not None and len(declared) == wanted:
+        names = declared
     if given:
         names = [name.strip() for name in str(given).split(",")]
     if len(names) != wanted or len(set(names)) != wanted:

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import msgspec
 
+from karat.model.task import Declared
+from karat.read.declared import Missing, data_schema
 from karat.read.fields import Fields
 
 IMAGE_KEY = "image_path"
@@ -13,12 +15,6 @@ BOXES = "predicted_bounding_boxes"
 COORDINATES = ("x_min", "x_max", "y_min", "y_max")
 KNOWN = ("label", "timestamp", "meta", BOXES, IMAGE_KEY, "width", "height")
 LARGEST_CLASS = 2**31 - 1
-
-Missing = msgspec.UnsetType
-
-
-class Nothing(msgspec.Struct, gc=False, frozen=True):
-    """An object of which nothing is wanted."""
 
 
 class TrueBox(msgspec.Struct, gc=False, frozen=True):
@@ -55,16 +51,18 @@ def image_key(first: Any) -> str:
     return texts[0] if texts else IMAGE_KEY
 
 
-def data_schema(fields: Fields, image: str) -> type[msgspec.Struct]:
+class InlinePrediction(msgspec.Struct, gc=False, frozen=True):
+    """One line of data of which only its own predictions matter."""
+
+    predicted_bounding_boxes: list[FoundBox] | Missing | None = msgspec.UNSET
+
+
+def gold_schema(fields: Fields, image: str, declared: Declared) -> type[msgspec.Struct]:
     """The Struct of a line of data: only what is checked or asked for is decoded."""
-    return fields.schema(
-        "Data",
-        {
-            "label": (list[TrueBox] | None | Missing, msgspec.UNSET),
-            "timestamp": (str | None | Missing, msgspec.UNSET),
-            "meta": (Nothing | None | Missing, msgspec.UNSET),
-            image: (str | None | Missing, msgspec.UNSET),
-            "width": (float | None | Missing, msgspec.UNSET),
-            "height": (float | None | Missing, msgspec.UNSET),
-        },
-    )
+    base: dict[str, tuple[Any, Any]] = {
+        "label": (list[TrueBox] | None | Missing, msgspec.UNSET),
+        image: (str | None | Missing, msgspec.UNSET),
+        "width": (float | None | Missing, msgspec.UNSET),
+        "height": (float | None | Missing, msgspec.UNSET),
+    }
+    return data_schema(base, fields, declared)

@@ -45,7 +45,7 @@ def rows_agree(data: Data, predicted: Predicted) -> bool:
         index = place - int((data.row < record).sum())
         text = f"{data.classes[place]} but predictions have {usual} classes (0..{usual - 1})"
         data.reader.place(record).add("label-range", text, f"label[{index}].class_id")
-    return rows == others and not predicted.reader.problems.errors
+    return rows == others and predicted.reader.sound
 
 
 def look(scene: Scene, found: Found, file: Place, where: Where) -> None:
@@ -218,7 +218,8 @@ def _duplicates(scene: Scene, found: Detections, where: Where) -> None:
     at = min(later, key=lambda place: int(order[place]))
     mine, key = where(int(order[at]))
     better, other = where(int(order[first[at]]))
-    name = other if other != key else f"record {better.record}"
+    number = other.removeprefix(f"{BOXES}[").removesuffix("]")
+    name = f"box {number}" if other != key else f"record {better.record}"
     text = f"covers the same place and class as {name}; run non-maximum suppression"
     if len(later) > 1:
         text += f" ({len(later)} boxes do)"

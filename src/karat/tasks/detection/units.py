@@ -12,15 +12,17 @@ from karat.tasks.detection.records import BOXES, COORDINATES
 Side = Data | Predicted
 
 
-def settle(data: Data, predicted: Predicted, wanted: str) -> str:
+def settle(data: Data, predicted: Predicted | None, wanted: str) -> str:
     """The unit of both files: "fractions" or "pixels". What departs from it is reported."""
-    sides: list[tuple[Side, str]] = [(data, "label"), (predicted, BOXES)]
+    sides: list[tuple[Side, str]] = [(data, "label")]
+    if predicted is not None:
+        sides.append((predicted, BOXES))
     seen = [_unit(side) if wanted == "auto" else wanted for side, _ in sides]
     for (side, key), unit in zip(sides, seen, strict=True):
         if unit is not None:
             _report_mixed(side, key, unit, wanted != "auto")
     known = [unit for unit in seen if unit is not None]
-    if len(set(known)) > 1:
+    if predicted is not None and len(set(known)) > 1:
         text = f"boxes here are in {seen[1]}, those of {data.reader.name} in {seen[0]}"
         hint = "multiply fractions by the width and height of the image, or divide pixels by them"
         predicted.reader.place().add("coordinate-mixed", text, BOXES, help=hint)

@@ -14,9 +14,8 @@ import numpy.typing as npt
 
 from karat.model.pairs import BoolArray, CodeArray, IntArray
 from karat.model.problem import Problems
-from karat.model.task import Declared, Request, Source
-from karat.read.checks import odd_timestamps
-from karat.read.embeddings import EmbeddingCheck
+from karat.model.task import Request, Source
+from karat.read.declared import DeclaredWatch
 from karat.read.fields import Fields, Selected
 from karat.read.numbering import Numbering
 from karat.read.records import Batch, Records, read_records
@@ -171,15 +170,14 @@ class Collector:
 class GoldFile:
     """A file of data: its mentions, its texts by class of character, and what was asked for.
 
-    `inline` says that rows hold predictions, `metadata` which declared names occur.
+    `inline` says that rows hold predictions.
     """
 
     written: Written
     texts: Texts
     selected: Selected
     inline: bool
-    embeddings: dict[str, int]
-    metadata: frozenset[str] = frozenset()
+    watch: DeclaredWatch
 
 
 def keys_inside(key: str, getter: Callable[[Any], Any]) -> Callable[[Sequence[Any]], int]:
@@ -205,8 +203,7 @@ def read_gold(source: Source, key: str, request: Request, problems: Problems) ->
         source, schema, problems, checks.diagnose, CACHE_EXTENSIONS, keys_inside(key, entities)
     )
     collector, texts = Collector(reader, key, checks), TextReader()
-    embeddings = [EmbeddingCheck(name) for name in declared.embeddings]
-    rows, metadata = 0, frozenset[str]()
+    watch, rows = DeclaredWatch(declared, fields), 0
     for batch in reader:
         if batch.first > rows:
             texts.skip(batch.first - rows)
@@ -215,40 +212,18 @@ def read_gold(source: Source, key: str, request: Request, problems: Problems) ->
         collector.add(batch, list(map(entities, batch.rows)))
         texts.add(list(map(fields.getter("text"), batch.rows)))
         fields.add(batch.rows, batch.place)
-        for i in sorted(_odd(batch, fields, declared.numeric)):
+        for i in sorted(watch.odd(batch)):
             checks.look(batch.record(i), batch.place(i))
-        metadata |= _metadata(batch, fields, declared)
-        for embedding in embeddings:
-            embedding.add(list(map(fields.getter(embedding.name), batch.rows)), batch.place)
+        watch.add_embeddings(batch)
     if reader.count is not None and reader.count > rows:
         texts.skip(reader.count - rows)
         fields.skip(reader.count - rows)
-    for embedding in embeddings:
-        embedding.finish(reader.place(), rows)
+    watch.finish(reader.place(), rows)
     chosen = Selected({}, None, None)
     if reader.count and rows:
         chosen = fields.finish(problems, reader.name, reader.audit.seen)
     inline = bool({"predicted_entities"} & reader.audit.seen)
-    sizes = {e.name: e.size for e in embeddings if e.size is not None}
-    return GoldFile(collector.finish(), texts.finish(), chosen, inline, sizes, metadata)
-
-
-def _odd(batch: Batch[Any], fields: Fields, numeric: Sequence[str]) -> set[int]:
-    """Rows with a defect that typed decoding does not see."""
-    odd = set(odd_timestamps(list(map(fields.getter("timestamp"), batch.rows))))
-    for name in numeric:
-        values = map(fields.getter(f"meta.{name}"), batch.rows)
-        odd.update(i for i, value in enumerate(values) if type(value) not in (int, float))
-    return odd
-
-
-def _metadata(batch: Batch[Any], fields: Fields, declared: Declared) -> frozenset[str]:
-    """The declared metadata that some row of the batch has."""
-    return frozenset(
-        name
-        for name in (*declared.numeric, *declared.categorical)
-        if any(v is not msgspec.UNSET for v in map(fields.getter(f"meta.{name}"), batch.rows))
-    )
+    return GoldFile(collector.finish(), texts.finish(), chosen, inline, watch)
 
 
 def computed_fields() -> dict[str, Callable[[list[Any]], npt.NDArray[np.float64]]]:

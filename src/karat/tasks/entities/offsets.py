@@ -214,7 +214,7 @@ def _report(side: Written, i: int, length: int, inclusive: bool) -> None:
     first, last = int(side.start[i]), int(side.end[i])
     names = ("start", "end") if side.key == SPACY_KEY else ("start_offset", "end_offset")
     found = misplaced(first, last, *names)
-    if found is None and last + inclusive > length:
+    if found is None and 0 <= length < last + inclusive:
         kind = " and ends are inclusive here" if last == length else ""
         text = f"{names[1]} {last} lies past the text, which has {length} characters{kind}"
         found = ("offset-range", text)
@@ -265,17 +265,16 @@ def _check_units(side: Written, texts: Texts, good: BoolArray, end: IntArray) ->
 
 def check_twins(side: Written) -> int:
     """How many mentions repeat an earlier one of their document; each is warned of."""
-    if (side.start < 0).any() or (side.end < side.start).any():
-        return 0
     columns = Spans(side.n, side.doc, side.start, side.end, side.kind, side.entity, side.types)
-    keys, _ = span_keys(columns, columns.take(np.zeros(0, dtype=np.int64)), True)
+    sound = np.flatnonzero((side.start >= 0) & (side.end >= side.start))
+    keys, _ = span_keys(columns.take(sound), columns.take(np.zeros(0, dtype=np.int64)), True)
     first = first_of_equals(keys)
     later = np.flatnonzero(~first)
     if not len(later):
         return 0
     place = {key: i for i, key in reversed(list(enumerate(keys.tolist()))) if first[i]}
-    for i in later.tolist():
-        twin = side.path(place[int(keys[i])])
+    for again in later.tolist():
+        i, twin = int(sound[again]), side.path(int(sound[place[int(keys[again])]]))
         message = f"the same span and type appears twice (also {twin})"
         at = side.reader.place(int(side.doc[i]))
         at.add("mention-duplicate", message, side.path(i), severity="warning")

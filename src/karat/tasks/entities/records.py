@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from karat.model.pairs import CodeArray, IntArray
 from karat.model.task import Declared
+from karat.read.declared import Missing, data_schema
 from karat.read.fields import Fields
 
 FURTHEST = 2**31 - 2
@@ -47,26 +48,14 @@ class Ent(msgspec.Struct, gc=False, frozen=True):
     label: str
 
 
-class Anything(msgspec.Struct, gc=False, frozen=True):
-    """An object of which nothing is wanted."""
-
-
-Optional = msgspec.UnsetType
-
-
 def gold_schema(fields: Fields, key: str, declared: Declared) -> type[msgspec.Struct]:
     """The Struct of a line of data whose entities stand under `key`."""
     item = Ent if key == SPACY_KEY else Entity
     base: dict[str, tuple[Any, Any]] = {
         "text": (str, msgspec.NODEFAULT),
-        key: (list[item] | None | Optional, msgspec.UNSET),  # type: ignore[valid-type]
-        "timestamp": (str | None | Optional, msgspec.UNSET),
-        "meta": (Anything | None | Optional, msgspec.UNSET),
+        key: (list[item] | None | Missing, msgspec.UNSET),  # type: ignore[valid-type]
     }
-    for name in declared.embeddings:
-        base[name] = (list[float] | None | Optional, msgspec.UNSET)
-    metadata = (f"meta.{name}" for name in (*declared.numeric, *declared.categorical))
-    return fields.schema("Gold", base, metadata)
+    return data_schema(base, fields, declared)
 
 
 def prediction_schema(key: str) -> type[msgspec.Struct]:
