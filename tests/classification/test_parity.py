@@ -198,3 +198,20 @@ def test_calibration() -> None:
                 total += abs(right[inside].mean() - confidence[inside].mean()) * inside.mean()
         drawn.append(total)
     assert chance == pytest.approx(np.mean(drawn), rel=0.1)
+
+
+def test_the_table_of_classes_is_weighted_as_the_scores_are() -> None:
+    labels, probabilities = rows(3, 80, 4, 0.5, 11)
+    shares = np.random.default_rng(12).random(80) * 3
+    gold = [{"text": "t", "label": int(y), "share": w} for y, w in zip(labels, shares, strict=True)]
+    report = karat.score(
+        gold, [{"probabilities": p.tolist()} for p in probabilities], weights="share"
+    )
+    table = next(one for one in report.tables if one.name == "classes")
+    top = probabilities.argmax(axis=1)
+    expected = oracle.precision_recall_fscore_support(labels, top, sample_weight=shares)
+    for c, (name, precision, recall, f1, true, said) in enumerate(table.rows):
+        assert (precision, recall, f1) == pytest.approx([column[c] for column in expected[:3]])
+        assert precision == pytest.approx(report[f"precision_class_{name}"].value, abs=1e-12)
+        assert (true, said) == ((labels == c).sum(), (top == c).sum())
+    assert "weighted" in table.note

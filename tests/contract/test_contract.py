@@ -14,11 +14,12 @@ from contract.samples import exempt, measured, sample_files
 from karat import Report, score
 from karat.model.evidence import Counts, Evidence
 from karat.model.metric import Events, Metric
+from karat.model.state import Sums, Tally, from_bytes, merged
 from karat.model.task import Card
 from karat.run.pipeline import Measured
 from karat.stats import compare, intervals
 from karat.stats.points import points
-from karat.stats.units import fold
+from karat.stats.units import fold, unfold
 
 TOLERANCE = 1e-12
 
@@ -77,6 +78,14 @@ def test_order_does_not_matter(card: Card, run: Measured) -> None:
     same(values(run.metrics, shuffled), values(run.metrics, run.evidence))
 
 
+def test_weighted_totals_agree_with_the_official_numbers(run: Measured) -> None:
+    """What intervals and slices stand on is the number that is shown."""
+    found = values(run.metrics, run.evidence)
+    assert run.official.keys() <= found.keys()
+    for name, value in run.official.items():
+        assert found[name] == pytest.approx(value, rel=TOLERANCE, abs=TOLERANCE, nan_ok=True), name
+
+
 def test_slices_add_up(run: Measured) -> None:
     """Totals of a partition add up to those of the whole, exactly where they are integers."""
     rng = np.random.default_rng(4)
@@ -89,6 +98,31 @@ def test_slices_add_up(run: Measured) -> None:
         assert parts == pytest.approx(whole, rel=TOLERANCE, abs=TOLERANCE)
         if evidence.exact:
             assert np.array_equal(parts, whole)
+
+
+def test_any_chunks_merge_to_the_whole(run: Measured) -> None:
+    """Folded chunk by chunk, sent as bytes and merged in any order: the same bytes and scores."""
+    rng = np.random.default_rng(5)
+    for evidence in run.evidence:
+        if not isinstance(evidence, Counts):
+            continue
+        chunk = rng.integers(0, 4, size=evidence.n)
+        sent = [folded(evidence, np.flatnonzero(chunk == c)).to_bytes() for c in rng.permutation(4)]
+        state = merged([from_bytes(one) for one in sent])
+        assert state.to_bytes() == folded(evidence, np.arange(evidence.n)).to_bytes()
+        assert state.n == evidence.n
+        totals, whole = unfold(state).totals(), fold(evidence).totals()
+        assert totals.sums == pytest.approx(whole.sums, rel=TOLERANCE, abs=TOLERANCE)
+        if evidence.exact:
+            assert np.array_equal(totals.sums, whole.sums)
+
+
+def folded(evidence: Counts, which: np.ndarray) -> Any:
+    """The state of some items: distinct rows of whole numbers, or sums of reals by bucket."""
+    if evidence.exact and evidence.weights is None:
+        return Tally.of(evidence.take(which))
+    names = [f"{bucket:02d}" for bucket in range(16)]
+    return Sums.of(evidence.take(which), (which % 16).astype(np.int32), names)
 
 
 def test_a_system_equals_itself(run: Measured) -> None:

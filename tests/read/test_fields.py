@@ -134,6 +134,19 @@ def test_true_is_not_one_but_the_text_1_is() -> None:
     assert named(selected.facets["meta.x"]) == ["true", "1", "1", "false", "0", "true"]
 
 
+def test_foreign_numbers_are_numbers() -> None:
+    values = [np.float64(0.5), np.int32(2), np.float32(1.5)]
+    fields = Fields(by=("x",), weights="w")
+    problems = Problems()
+    for name in ("x", "w"):
+        fields.take(name, list(values), lambda i: Place(problems, "f", None, i))
+    selected = fields.finish(problems, "f")
+    assert selected.weights is not None
+    assert selected.weights.tolist() == [0.5, 2, 1.5]
+    assert selected.facets["x"].levels == ("0.5", "1.5", "2")
+    assert not len(problems)
+
+
 @pytest.mark.parametrize("at", [3, 40])
 def test_a_number_beyond_all_floats_is_a_level(at: int) -> None:
     values = [10**400 if i == at else i for i in range(50)]

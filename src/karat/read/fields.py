@@ -20,6 +20,7 @@ import numpy as np
 from karat.errors import UsageError
 from karat.model.pairs import CodeArray, Facet, FloatArray
 from karat.model.problem import SHOWN_PER_CODE, Problems
+from karat.read.memory import plain
 from karat.read.place import Place, kind, show
 
 BINS = 4
@@ -28,6 +29,9 @@ MOST_LEVELS = 20
 
 NESTED = (list, tuple, dict, msgspec.Struct)
 """What no field may be that is sliced by; a Struct is an object that a task has decoded."""
+
+PLAIN = {str, int, float, bool, type(None), msgspec.UnsetType}
+"""What JSON gives; rows in memory may hold foreign numbers, times and texts."""
 
 HEAVIEST = 1e100
 """Weights above this could not be squared and summed."""
@@ -352,6 +356,8 @@ class Fields:
 
     def take(self, name: str, values: list[Any], place: Callable[[int], Place]) -> None:
         """Take one field of the next rows as values, where no typed row holds it."""
+        if not set(map(type, values)) <= PLAIN:
+            values = list(map(plain, values))
         for gaps in self._gaps:
             if gaps.name == name:
                 gaps.look(values, place)

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from karat.model.evidence import Evidence
+from karat.model.exact import exact_group_sums
 from karat.model.metric import Metric
+from karat.model.pairs import FloatArray
 from karat.model.problem import Problems
 from karat.model.report import Curve, Example, Series, Table
 from karat.model.task import Card, Request
@@ -22,6 +24,7 @@ from karat.tasks.classification.recall import precision_recall
 
 CONFUSION_CLASSES = 30
 CONFUSION_PAIRS = 50
+COUNTED = "precision, recall and f1 are weighted; what is counted are items"
 
 
 class Classification:
@@ -96,29 +99,44 @@ class Classification:
         return worst(pairs, most)
 
 
-def _counts(pairs: m.ClassPairs) -> tuple[Any, Any, Any]:
-    k = pairs.pred.classes
-    gold = np.bincount(pairs.gold.labels, minlength=k)
-    pred = np.bincount(pairs.pred.top, minlength=k)
-    hit = np.bincount(pairs.gold.labels[pairs.gold.labels == pairs.pred.top], minlength=k)
-    return gold, pred, hit
+def _counts(pairs: m.ClassPairs, weights: FloatArray | None) -> list[FloatArray]:
+    """(gold, predicted, right) of each class, in items or in their weights."""
+    gold, pred, k = pairs.gold.labels, pairs.pred.top, pairs.pred.classes
+    hit = gold == pred
+    if weights is None:
+        found = (np.bincount(codes, minlength=k) for codes in (gold, pred, gold[hit]))
+        return [counts.astype(np.float64) for counts in found]
+    return [
+        exact_group_sums(weights, gold, k),
+        exact_group_sums(weights, pred, k),
+        exact_group_sums(weights[hit], gold[hit], k),
+    ]
 
 
 def _classes(pairs: m.ClassPairs) -> Table:
-    gold, pred, hit = _counts(pairs)
+    gold, pred, _ = _counts(pairs, None)
+    weighed = _counts(pairs, pairs.weights)
     rows = [
         [
             name,
             float(h / p) if p else None,
             float(h / g) if g else None,
             float(2 * h / (p + g)) if p + g else None,
-            int(g),
-            int(p),
+            int(true),
+            int(said),
         ]
-        for name, g, p, h in zip(pairs.gold.class_names, gold, pred, hit, strict=True)
+        for name, true, said, g, p, h in zip(
+            pairs.gold.class_names, gold, pred, *weighed, strict=True
+        )
     ]
-    columns = ["class", "precision", "recall", "f1", "gold", "predicted"]
-    return Table(name="classes", title="By class", columns=columns, rows=rows, kind="classes")
+    return Table(
+        name="classes",
+        title="By class",
+        columns=["class", "precision", "recall", "f1", "gold", "predicted"],
+        rows=rows,
+        kind="classes",
+        note="" if pairs.weights is None else COUNTED,
+    )
 
 
 def _confusion(pairs: m.ClassPairs) -> Table:

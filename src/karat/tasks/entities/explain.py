@@ -16,6 +16,7 @@ from karat.tasks.entities.records import Spans
 
 MOST_TYPES = 30
 SHOWN_SPANS = 6
+UNWEIGHTED = "this table takes every mention once, whatever its weight"
 
 
 def tables(pairs: EntityPairs) -> list[Table]:
@@ -34,7 +35,14 @@ def _by_type(pairs: EntityPairs, counts: IntArray) -> Table:
     )
     rows = by_type(pairs.gold.spans.types, zip(right, said, right, true, strict=True))
     columns = ["type", "precision", "recall", "f1", "gold", "predicted"]
-    return Table(name="types", title="By type", columns=columns, rows=rows, kind="classes")
+    return Table(
+        name="types",
+        title="By type",
+        columns=columns,
+        rows=rows,
+        kind="classes",
+        note="" if pairs.weights is None else UNWEIGHTED,
+    )
 
 
 def _kinds(pairs: EntityPairs, found: Errors) -> Table:
