@@ -28,6 +28,7 @@ from karat.read.probabilities import ABOVE_ONE
 from karat.read.records import Batch, Records, pass_over
 from karat.read.source import CACHE_EXTENSIONS
 from karat.tasks.detection.checks import SUM_SLACK, DataChecks, PredictionChecks
+from karat.tasks.detection.present import PresentClasses
 from karat.tasks.detection.records import (
     BOXES,
     COORDINATES,
@@ -62,13 +63,18 @@ class Data:
         """The row of each box."""
         return np.repeat(np.arange(len(self.count)), np.maximum(self.count, 0))
 
+    @property
+    def present(self) -> PresentClasses:
+        """The classes that each row has."""
+        return PresentClasses.of(self.row, self.classes, len(self.count))
+
 
 @dataclass(slots=True)
 class Predicted:
     """The rows of predictions: boxes as corners, and what is kept of their vectors.
 
     `best` is the class of each detection, `score` its probability, `box` the box it stands in; one
-    a box for argmax. `known` and `labels` are as in `Vectors`.
+    a box for argmax. `known` is as in `Vectors`.
     """
 
     reader: Records[Any]
@@ -246,7 +252,7 @@ class _PredictedColumns:
         self, reader: Records[Any], checks: PredictionChecks, data: Data, choose: Choose
     ) -> None:
         self.reader, self.checks, self.choose = reader, checks, choose
-        self.labels, self.label_start = image_labels(data)
+        self.present = data.present
         self.rows, self.boxes, self.width = 0, 0, 0
         self.counts: list[IntArray] = []
         self.corners: list[FloatArray] = []
@@ -303,26 +309,25 @@ class _PredictedColumns:
         top = values.argmax(axis=1)
         box, best = self.choose(values, counts) if self.choose else (np.arange(n), top)
         self.chosen.append((box + self.boxes, best, values[box, best]))
-        row = np.repeat(np.arange(first, first + len(counts)), counts)
-        row = np.minimum(row, len(self.label_start) - 2) if len(self.label_start) > 1 else row * 0
-        sizes = np.diff(self.label_start)[row] if len(self.label_start) > 1 else np.zeros(n, int)
-        which = np.repeat(np.arange(n), sizes)
-        ends = np.cumsum(sizes)
-        place = np.arange(len(which)) + np.repeat(self.label_start[row] - ends + sizes, sizes)
-        wanted = self.labels[place]
-        inside = wanted < values.shape[1]
-        known = np.zeros(len(which))
-        known[inside] = values[which[inside], wanted[inside]]
+        ends = np.cumsum(counts)
+        known = [
+            # A class past the vectors is an error, which is reported when all is read.
+            values[end - size : end].take(self.present.of_row(row), axis=1, mode="clip")
+            for row, (end, size) in enumerate(
+                zip(ends.tolist(), counts.tolist(), strict=True), first
+            )
+        ]
         squares = np.einsum("ij,ij->i", values, values)
-        self.vectors.append((top, values[np.arange(n), top], squares, known))
+        chances = np.concatenate([one.reshape(-1) for one in known])
+        self.vectors.append((top, values[np.arange(n), top], squares, chances))
         sums = values @ np.ones(values.shape[1])
         loose = np.flatnonzero(sums > 1 + SUM_SLACK)
         # Where a value lies outside of [0, 1], that is said, and the sum tells nothing.
         loose = loose[_inside(values[loose])]
         if len(loose) and self.first_loose is None:
             at = int(loose[0])
-            record = int(np.searchsorted(np.cumsum(counts), at, side="right"))
-            index = at - int(counts[:record].sum())
+            record = int(np.searchsorted(ends, at, side="right"))
+            index = at - int(ends[record] - counts[record])
             self.first_loose = first + record, index, float(sums[at])
 
     def _gap(self, rows: int) -> None:
@@ -376,16 +381,6 @@ def _lengths(source: Source) -> Counter[int]:
         for row in batch.rows
         for box in row.predicted_bounding_boxes
     )
-
-
-def image_labels(data: Data) -> tuple[IntArray, IntArray]:
-    """The distinct classes of each row, and where each row's begin."""
-    row = data.row
-    if not len(row):
-        return np.zeros(0, dtype=np.int64), np.zeros(len(data.count) + 1, dtype=np.int64)
-    width = int(data.classes.max()) + 1
-    key = np.unique(row * width + data.classes)
-    return key % width, np.searchsorted(key // width, np.arange(len(data.count) + 1))
 
 
 def corners_of(boxes: Sequence[Any]) -> FloatArray:

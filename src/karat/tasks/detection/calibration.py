@@ -39,12 +39,8 @@ def calibration(pairs: DetectionPairs) -> Counts:
     on = np.flatnonzero(truth >= 0)
     box, image = which[on], found.detections.image[on]
     label = scene.truths.category[truth[on]]
-    p = np.zeros(len(on))
-    start, sizes = vectors.start[box], np.diff(vectors.start)[box]
-    owner = np.repeat(np.arange(len(on)), sizes)
-    place = np.arange(len(owner)) + np.repeat(start - np.cumsum(sizes) + sizes, sizes)
-    mine = vectors.labels[place] == label[owner]
-    p[owner[mine]] = vectors.known[place[mine]]
+    row = scene.records[image]
+    p = vectors.known[vectors.start[box] + vectors.present.place(row, label)]
     confidence = vectors.confidence[box]
     bins = np.clip(np.ceil(confidence * BINS).astype(np.int64) - 1, 0, BINS - 1)
     matrix = np.zeros((scene.n, LAYOUT.width))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from struct import Struct as PackedRow
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -22,16 +23,26 @@ from karat.read.strictjson import Malformed, StrictReader
 from karat.tasks.detection.pieces import decoded
 
 Missing = msgspec.UnsetType
-Corners = tuple[float, float, float, float]
+LARGEST_ID = 2**63 - 1
+Id = Annotated[int, msgspec.Meta(ge=-LARGEST_ID, le=LARGEST_ID)]
+
+
+class Box(msgspec.Struct, gc=False, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Four numbers: a corner and the sides."""
+
+    x: float
+    y: float
+    width: float
+    height: float
 
 
 class Annotation(msgspec.Struct, gc=False, frozen=True):
     """One true box, in COCO's words."""
 
-    image_id: int
-    category_id: int
-    bbox: Corners
-    id: int | Missing = msgspec.UNSET
+    image_id: Id
+    category_id: Id
+    bbox: Box
+    id: Id | Missing = msgspec.UNSET
     area: float | Missing | None = msgspec.UNSET
     iscrowd: int | bool | None = 0
     ignore: int | bool | None = 0
@@ -40,17 +51,22 @@ class Annotation(msgspec.Struct, gc=False, frozen=True):
 class Category(msgspec.Struct, gc=False, frozen=True):
     """One class."""
 
-    id: int
+    id: Id
     name: str = ""
 
 
 class Result(msgspec.Struct, gc=False, frozen=True):
     """One detection."""
 
-    image_id: int
-    category_id: int
-    bbox: Corners
+    image_id: Id
+    category_id: Id
+    bbox: Box
     score: float
+
+
+RESULT = np.dtype([("image", "i8"), ("category", "i8"), ("score", "f8"), ("box", "f8", 4)])
+pack_result = PackedRow("qqd4d").pack
+pack_box = PackedRow("4d").pack
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +136,7 @@ def read_labels(source: Source, fields: Fields, problems: Problems) -> Labels | 
     image = fields.schema(
         "Image",
         {
-            "id": (int, msgspec.NODEFAULT),
+            "id": (Id, msgspec.NODEFAULT),
             "width": (float | None | Missing, msgspec.UNSET),
             "height": (float | None | Missing, msgspec.UNSET),
             "file_name": (Any, msgspec.UNSET),
@@ -149,7 +165,8 @@ def _label_columns(read: Any, fields: Fields) -> Labels:
     n, m = len(images), len(notes)
     ids = [a.id for a in notes]
     areas = [a.area for a in notes]
-    box = np.array([a.bbox for a in notes], dtype=np.float64).reshape(m, 4)
+    packed = b"".join([pack_box(b.x, b.y, b.width, b.height) for b in (a.bbox for a in notes)])
+    box = np.frombuffer(packed).reshape(m, 4)
     known = np.array([isinstance(area, float) for area in areas], dtype=bool)
     area = box[:, 2] * box[:, 3]
     if known.any():
@@ -182,41 +199,33 @@ def _sizes(values: Iterable[Any], n: int) -> FloatArray:
 
 def read_results(source: Source, problems: Problems) -> Results | None:
     """The result file, None where it cannot be used; what is wrong is reported."""
-    parts: list[Results] = []
     rows = source.rows
     if rows is not None:
         try:
-            parts = [_result_columns([msgspec.convert(row, Result) for row in rows])]
+            parts = [_packed([msgspec.convert(row, Result) for row in rows])]
         except msgspec.ValidationError:
             _diagnose_rows(rows, source, problems)
             return None
     else:
         data = source.data()
         try:
-            parts = [_result_columns(part) for part in decoded(data, Result)]
+            parts = [_packed(part) for part in decoded(data, Result)]
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             _diagnose_results(data, Place(problems, source.name), str(error))
             return None
-    if not parts:
-        none = np.zeros(0)
-        ids = np.zeros(0, dtype=np.int64)
-        return Results(ids, ids, none.reshape(0, 4), none)
-    return Results(
-        np.concatenate([p.image for p in parts]),
-        np.concatenate([p.category for p in parts]),
-        np.concatenate([p.box for p in parts]),
-        np.concatenate([p.score for p in parts]),
-    )
+    table = np.frombuffer(b"".join(parts), dtype=RESULT)
+    return Results(*(table[name].copy() for name in ("image", "category", "box", "score")))
 
 
-def _result_columns(rows: Sequence[Result]) -> Results:
-    n = len(rows)
-    flat = [number for row in rows for number in row.bbox]
-    return Results(
-        np.array([row.image_id for row in rows], dtype=np.int64),
-        np.array([row.category_id for row in rows], dtype=np.int64),
-        np.array(flat, dtype=np.float64).reshape(n, 4),
-        np.array([row.score for row in rows], dtype=np.float64),
+def _packed(rows: Sequence[Result]) -> bytes:
+    """The numbers of some results behind each other, as `RESULT` lays them out."""
+    # One packed row is half the price of a number at a time into four arrays.
+    return b"".join(
+        [
+            pack_result(row.image_id, row.category_id, row.score, b.x, b.y, b.width, b.height)
+            for row in rows
+            for b in (row.bbox,)
+        ]
     )
 
 
@@ -353,6 +362,8 @@ def _check_id(value: Mapping[str, Any], name: str, place: Place, path: str) -> N
     elif kind(value[name]) != "integer":
         shown = f"{show(value[name])} is a {kind(value[name])}"
         place.add("id-type", f"{shown}; an integer is required", key)
+    elif abs(value[name]) > LARGEST_ID:
+        place.add("id-type", f"{show(value[name])} is too large for an id", key)
 
 
 def _check_bbox(value: Mapping[str, Any], place: Place, path: str) -> None:

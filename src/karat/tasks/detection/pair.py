@@ -186,12 +186,15 @@ def pairs_of(card: Card, request: Request, side: Side, problems: Problems) -> De
     rules, relative = rules_of(request.options, scene.sized, side.unit == "pixels")
     if relative:
         scene, detections = _fractions(scene, detections)
+    present = data.present
+    sizes = np.repeat(present.sizes(np.arange(len(data.count))), predicted.count)
     vectors = Vectors(
         predicted.top.astype(np.int32),
         predicted.confidence,
         predicted.squares,
         predicted.known,
-        *_vector_labels(data, predicted),
+        np.cumsum(sizes) - sizes,
+        present,
     )
     boxes = predicted.count[labelled]
     found = Found(detections, boxes, rules, vectors, which, predicted.exclusive)
@@ -235,16 +238,6 @@ def _fractions(scene: Scene, found: Detections) -> tuple[Scene, Detections]:
     return replace(scene, truths=truths), replace(
         found, area=np.asarray(found.box[:, 2] * found.box[:, 3])
     )
-
-
-def _vector_labels(data: cache.Data, predicted: cache.Predicted) -> tuple[Any, IntArray]:
-    """The classes whose probabilities were kept, box by box, and where each box's begin."""
-    labels, start = cache.image_labels(data)
-    row = np.repeat(np.arange(len(predicted.count)), predicted.count)
-    sizes = np.diff(start)[row]
-    begin = np.r_[0, np.cumsum(sizes)]
-    place = np.arange(begin[-1]) + np.repeat(start[row] - begin[:-1], sizes)
-    return labels[place].astype(np.int32), begin
 
 
 # --- both --------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-PIECE = 1 << 19
+PIECE = 1 << 17
 BETWEEN = re.compile(rb"\}\s*,\s*\{")
 
 

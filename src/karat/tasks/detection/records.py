@@ -14,7 +14,7 @@ IMAGE_KEY = "image_path"
 BOXES = "predicted_bounding_boxes"
 COORDINATES = ("x_min", "x_max", "y_min", "y_max")
 KNOWN = ("label", "timestamp", "meta", BOXES, IMAGE_KEY, "width", "height")
-LARGEST_CLASS = 2**31 - 1
+LARGEST_CLASS = 2**16 - 1
 
 
 class TrueBox(msgspec.Struct, gc=False, frozen=True):

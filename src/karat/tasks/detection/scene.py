@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from karat.model.pairs import CodeArray, FloatArray, IntArray, Pairs
 from karat.model.task import Request
 from karat.tasks.detection.boxes import Detections, Rules, Truths
+from karat.tasks.detection.present import PresentClasses
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +45,16 @@ class Scene:
 class Vectors:
     """What is kept of the probability vectors, one entry a box, before detections are chosen.
 
-    `known` holds the probabilities of the classes that the image has, `start` where each box's
-    begin there; `labels` are these classes in the same order.
+    `known` holds, box after box, the probabilities of the classes that are `present` in its image,
+    `start` says where each box's begin.
     """
 
     top: CodeArray
     confidence: FloatArray
     squares: FloatArray
     known: FloatArray
-    labels: CodeArray
     start: IntArray
+    present: PresentClasses
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ GAIN = 0.25
 """So much must be won by another reading before it is suspicious."""
 
 FEWEST = 20
-MOST = 20_000
+MOST = 40_000
 SAME_PLACE = 0.95
 OVERLAP = 0.5
 
@@ -53,16 +53,25 @@ def look(scene: Scene, found: Found, file: Place, where: Where) -> None:
     truths, detections = scene.truths, found.detections
     if not truths.n or not detections.n:
         return
-    _duplicates(scene, detections, where)
+    chosen = _sample(detections, scene.n)
+    sample = detections.take(chosen)
+    _duplicates(scene, sample, lambda place: where(int(chosen[place])), sample.n == detections.n)
     if scene.format == "coco" and _units(scene, detections, file, where):
         return
-    sample = detections.take(np.arange(min(detections.n, MOST)))
     plain = nearest(truths, sample.image, sample.box, scene.n)
     if _corners(truths, sample, scene.n, plain, where):
         return
     if scene.format == "cache" and _rows(truths, sample, scene.n, plain, file):
         return
     _classes(scene, sample, plain, file)
+
+
+def _sample(found: Detections, images: int) -> IntArray:
+    """The detections of the first images, as many as hold about `MOST` of them."""
+    if found.n <= MOST:
+        return np.arange(found.n)
+    total = np.cumsum(np.bincount(found.image, minlength=images))
+    return np.flatnonzero(found.image <= np.searchsorted(total, MOST))
 
 
 def nearest(
@@ -199,8 +208,11 @@ def _classes(
         file.add("classes-permuted", text, severity="warning")
 
 
-def _duplicates(scene: Scene, found: Detections, where: Where) -> None:
-    """Warn of boxes that lie where a better one of the same class and image does."""
+def _duplicates(scene: Scene, found: Detections, where: Where, every: bool) -> None:
+    """Warn of boxes that lie where a better one of the same class and image does.
+
+    `every` says that these are all there are, not a sample.
+    """
     k = len(scene.classes)
     order = rank_detections(found.image, found.category, found.score, scene.n, k, found.n).inside
     image, category, box = found.image[order], found.category[order], found.box[order]
@@ -222,7 +234,7 @@ def _duplicates(scene: Scene, found: Detections, where: Where) -> None:
     name = f"box {number}" if other != key else f"record {better.record}"
     text = f"covers the same place and class as {name}; run non-maximum suppression"
     if len(later) > 1:
-        text += f" ({len(later)} boxes do)"
+        text += f" ({'' if every else 'at least '}{len(later)} boxes do)"
     mine.add("box-duplicate", text, key, severity="warning")
 
 
