@@ -37,18 +37,19 @@ def candidates(
     truth = np.arange(len(detection)) + np.repeat(first[have] - ends + sizes, sizes)
     fx, fw, tx, tw = found[:, 0], found[:, 2], truths[:, 0], truths[:, 2]
     wide = _shared(fx, fx + fw, tx, tx + tw, detection, truth)
-    keep = wide > 0
+    # Boxes that are apart overlap by 0, which nothing but a threshold of 0 lets pass.
+    keep = (wide > 0) | (least <= 0)
     detection, truth, wide = detection[keep], truth[keep], wide[keep]
     fy, fh, ty, th = found[:, 1], found[:, 3], truths[:, 1], truths[:, 3]
     high = _shared(fy, fy + fh, ty, ty + th, detection, truth)
-    keep = high > 0
+    keep = (high > 0) | (least <= 0)
     detection, truth = detection[keep], truth[keep]
-    common = wide[keep] * high[keep]
+    common = np.maximum(wide[keep], 0) * np.maximum(high[keep], 0)
     own = (fw * fh)[detection]
     union = own + (tw * th)[truth] - common
     union = np.where(crowd[truth], own, union)
     with np.errstate(divide="ignore", invalid="ignore"):
-        overlap = common / union
+        overlap = np.where(common > 0, common / union, 0.0)
     keep = overlap >= least
     return Candidates(detection[keep], truth[keep], overlap[keep])
 
