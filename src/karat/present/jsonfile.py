@@ -25,7 +25,13 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     if target.exists() and not target.is_file():
         target.write_bytes(content)
         return
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    try:
+        handle, name = tempfile.mkstemp(
+            prefix=f".{target.name}.", suffix=".part", dir=target.parent
+        )
+    except OSError as error:
+        error.filename = os.fspath(path)  # the name that the user knows
+        raise
     beside = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:

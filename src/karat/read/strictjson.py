@@ -69,7 +69,7 @@ class StrictReader:
         except json.JSONDecodeError as error:
             column = error.pos - text.rfind("\n", 0, error.pos)
             hint = _hint(text, error.pos)
-            message = f"not valid JSON: {error.msg} at column {column}{hint}"
+            message = f"not valid JSON: {error.msg.removesuffix(' at')} at column {column}{hint}"
             raise Malformed(message, error.pos) from None
         except RecursionError:
             raise Malformed("not valid JSON: nested too deeply", at) from None
