@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.errors import MissingExtra
-from karat.tasks.answers.totals import Scores, curve_scores, precision_recall
+from karat.tasks.answers.totals import Scores, precision_recall, walk
 
 TITLES = {
     "exact": "Precision-recall of exact match",
@@ -27,12 +27,10 @@ def draw(scores: Scores, folder: Path) -> list[Path]:
         raise MissingExtra("--out-image-dir", "plot") from None
     folder.mkdir(parents=True, exist_ok=True)
     made = []
-    if any(scores.answerable):
-        for name, values in curve_scores(scores).items():
-            _, precisions, recalls = precision_recall(scores, values)
-            figure = Figure()
-            _curve(figure, precisions, recalls, TITLES[name])
-            made.append(_saved(figure, folder / f"pr_{name}.png"))
+    for name, curve in precision_recall(scores, walk(scores)).items():
+        figure = Figure()
+        _curve(figure, curve.precisions, curve.recalls, TITLES[name])
+        made.append(_saved(figure, folder / f"pr_{name}.png"))
     for name, chosen in (
         ("hasAns", scores.answerable),
         ("noAns", list(map(not_, scores.answerable))),

@@ -14,6 +14,7 @@ from karat.tasks.answers import records
 from karat.tasks.answers.kernel import overlap
 from karat.tasks.answers.normal import Words, chosen, squad_words
 from karat.tasks.answers.pair import AnswerPairs
+from karat.tasks.answers.totals import quieted, silenced
 
 SILENT = "said nothing"
 SPOKE = "answered the unanswerable"
@@ -41,20 +42,20 @@ def kind_of(words: Sequence[str], gold: Sequence[str] | None, text: str | None) 
     return LONG if not true - said else OTHER
 
 
-def worst(
-    pairs: AnswerPairs, exact: Sequence[float], f1: Sequence[float], most: int
-) -> list[Example]:
+def worst(pairs: AnswerPairs, threshold: float, most: int) -> list[Example]:
     """The questions with the lowest F1, in turn from each way of missing."""
+    quiet = quieted(pairs.pred, threshold)
+    exact, f1 = silenced(pairs.pred, threshold)
     lost = sorted((i for i in range(pairs.n) if not exact[i]), key=lambda i: f1[i])
     turn: Counter[str] = Counter()
     ranked: list[tuple[float, int, int]] = []
     for i in lost:
-        kind = _quick_kind(pairs, i)
+        kind = CUT if quiet[i] else _quick_kind(pairs, i)
         turn[kind] += 1
         ranked.append((f1[i], turn[kind], i))
     places = [i for _, _, i in sorted(ranked)[:most]]
     shown = _questions(pairs, places)
-    return [_example(pairs, i, f1[i], shown[i]) for i in places]
+    return [_example(pairs, i, f1[i], shown[i], threshold if quiet[i] else None) for i in places]
 
 
 def _quick_kind(pairs: AnswerPairs, i: int) -> str:
@@ -112,7 +113,10 @@ def best_gold(text: str, golds: Sequence[str], words: Words) -> str | None:
     return max(full, key=lambda gold: overlap(said, words(gold)), default=None)
 
 
-def _example(pairs: AnswerPairs, i: int, score: float, shown: Mapping[str, Any]) -> Example:
+def _example(
+    pairs: AnswerPairs, i: int, score: float, shown: Mapping[str, Any], cut: float | None
+) -> Example:
+    """What is shown of one question; `cut` is the threshold that silenced it, if one did."""
     choices, text = pairs.gold.choices, pairs.pred.said[i]
     words = chosen(choices.normalizer, choices.language) or squad_words
     golds = [answer["text"] for answer in shown["answers"]]
@@ -120,8 +124,10 @@ def _example(pairs: AnswerPairs, i: int, score: float, shown: Mapping[str, Any])
     said, true = words(text or ""), words(gold or "")
     common = list((Counter(said) & Counter(true)).elements())
     kind = kind_of(said, None if gold is None else true, text)
-    if (gold is not None and said == true) or (gold is None and not said and text is not None):
-        kind = CUT
+    why = _why(kind, said, true, common)
+    if cut is not None:
+        chance = (pairs.pred.chances or {}).get(pairs.ids[i], 0)
+        kind, why = CUT, f"its no-answer probability {chance:g} is above the threshold {cut:g}"
     fields: dict[str, Any] = {key: shown[key] for key in ("question", "article") if shown.get(key)}
     fields |= {
         "predicted": text,
@@ -136,7 +142,7 @@ def _example(pairs: AnswerPairs, i: int, score: float, shown: Mapping[str, Any])
         id=pairs.ids[i],
         record=int(pairs.gold.places[i]),
         score=100.0 * score,
-        why=_why(kind, said, true, common),
+        why=why,
         kind=kind,
         fields=fields,
     )
@@ -155,6 +161,5 @@ def _why(kind: str, said: Sequence[str], true: Sequence[str], common: Sequence[s
         UNSAID: "there is no prediction; it counts as wrong",
         SPOKE: "an answer was given where there is none",
         SILENT: "nothing was said, but there is an answer",
-        CUT: "its no-answer probability is above the threshold, or the words match and it was cut",
         NOTHING: "no word in common with any gold answer",
     }[kind]

@@ -36,8 +36,8 @@ def _answers(pairs: AnswerPairs, cut: float) -> Counts:
     """Distinct (answerable, exact, F1) rows: a few hundred, however many questions."""
     scores = pairs.pred
     n = len(scores.ids)
-    exact = np.fromiter(silenced(scores, scores.exact, cut), np.int32, n)
-    f1 = silenced(scores, scores.f1, cut)
+    hits, f1 = silenced(scores, cut)
+    exact = np.fromiter(hits, np.int32, n)
     # A dict and not np.unique, whose first call loads masked arrays.
     place = {value: code for code, value in enumerate(sorted(set(f1)))}
     degree = np.fromiter(map(place.__getitem__, f1), np.int32, n)

@@ -15,13 +15,7 @@ from karat.model.task import Card, Request
 from karat.tasks.answers import explain, metrics
 from karat.tasks.answers import measure as m
 from karat.tasks.answers.pair import AnswerPairs, read
-from karat.tasks.answers.totals import (
-    curve_scores,
-    official11,
-    official20,
-    precision_recall,
-    silenced,
-)
+from karat.tasks.answers.totals import official11, official20, precision_recall, walk
 
 MOST_POINTS = 200
 BINS = 20
@@ -75,15 +69,15 @@ class QuestionAnswering:
         found = []
         missing = sum(text is None for text in pairs.pred.said)
         if missing:
-            found.append(
-                f"{missing:,} questions without a prediction count as wrong (--missing zero)"
-            )
+            found.append(f"without a prediction and counted as wrong: {missing:,} (--missing zero)")
         if pairs.gold.skipped:
-            text = f"{pairs.gold.skipped:,} questions without a prediction are left out"
-            found.append(f"{text} (--missing skip): not the official score of the data set")
+            text = f"without a prediction and left out: {pairs.gold.skipped:,} (--missing skip)"
+            found.append(f"{text}; not the official score of the data set")
         if pairs.gold.choices.normalizer != "squad":
             name = pairs.gold.choices.normalizer
             found.append(f"texts are compared by the {name} normal form, not by the official one")
+        if options.get("language") not in (None, "en") and pairs.gold.choices.normalizer != "mlqa":
+            found.append("--language without --normalizer mlqa changes nothing")
         if m.threshold(options) != 1.0 and pairs.pred.chances is None and self.version == "2.0":
             found.append("--na-prob-threshold without --na-probs: every probability is taken as 0")
         return found
@@ -105,25 +99,22 @@ class QuestionAnswering:
         most: int,
     ) -> list[Example]:
         """The questions with the lowest F1."""
-        cut, scores = m.threshold(options), pairs.pred
-        exact = list(map(float, silenced(scores, scores.exact, cut)))
-        f1 = list(map(float, silenced(scores, scores.f1, cut)))
-        return explain.worst(pairs, exact, f1, most)
+        return explain.worst(pairs, m.threshold(options), most)
 
 
 def _recall_curves(pairs: AnswerPairs, cut: float) -> list[Curve]:
     """The three curves, thinned for display, each marked where the given threshold cuts."""
-    if not any(pairs.pred.answerable):
-        return []
-    chances = (pairs.pred.chances or {}).values()
-    at = len({chance for chance in chances if chance <= cut})
+    way = walk(pairs.pred)
+    at = sum(way.chances[n - 1] <= cut for n in way.cuts)
     series = []
-    for name, values in curve_scores(pairs.pred).items():
-        _, precisions, recalls = precision_recall(pairs.pred, values)
-        kept = np.unique(np.linspace(0, len(recalls) - 1, MOST_POINTS).round().astype(int))
+    for name, curve in precision_recall(pairs.pred, way).items():
+        recalls, precisions = curve.recalls, curve.precisions
+        kept = sorted(set(np.linspace(0, len(recalls) - 1, MOST_POINTS).round().astype(int)))
         x, y = [recalls[i] for i in kept], [precisions[i] for i in kept]
         mark = [recalls[at], precisions[at]] if 0 < at < len(recalls) else []
         series.append(Series(name=name, x=x, y=y, mark=mark))
+    if not series:
+        return []
     return [
         Curve(
             name="precision_recall",
