@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 from making import dataset, question, written
 from reference import official20
 
-from karat.compat import squad
+from karat.compat import squad, squad11
 
 ROOT = Path(__file__).parents[2]
 GOLD = dataset([question("q1", "Paris"), question("q2"), question("q3", "the big cat")])
@@ -69,6 +70,41 @@ def test_a_missing_file_is_one_line(files: list[str]) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert "nowhere.json" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_compressed_files_are_read(tmp_path: Path, files: list[str]) -> None:
+    packed = tmp_path / "said.json.gz"
+    packed.write_bytes(gzip.compress(json.dumps(SAID).encode()))
+    assert run(files[0], str(packed)).stdout == run(*files).stdout != ""
+    packed.write_bytes(packed.read_bytes()[:30])
+    done = run(files[0], str(packed))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "gzip-damaged" in done.stderr
+
+
+def test_an_output_that_cannot_be_written_is_named(files: list[str], tmp_path: Path) -> None:
+    out = str(tmp_path / "nowhere" / "eval.json")
+    done = run(*files, "-o", out)
+    assert (done.returncode, done.stderr) == (1, f"error: {out}: No such file or directory\n")
+
+
+def test_version_1_looks_at_the_answers_of_predicted_questions_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = written(tmp_path, "g.json", dataset([question("q1", "x"), question("q2")], "1.1"))
+    assert squad11.main([gold, written(tmp_path, "p.json", {"q1": "x"})]) == 0
+    assert capsys.readouterr().out == '{"exact_match": 50.0, "f1": 50.0}\n'
+    assert squad11.main([gold, written(tmp_path, "p.json", {"q1": "x", "q2": ""})]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "no gold answer for 1 of 2 questions: q2" in said.err
+
+
+def test_ids_cannot_steer_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gold = written(tmp_path, "g.json", dataset([question("q\x1b[2J\n", "x")], "1.1"))
+    assert squad11.main([gold, written(tmp_path, "p.json", {})]) == 0
+    said = capsys.readouterr().err
+    assert said == "Unanswered question q\\x1b[2J\\n will receive score 0.\n"
 
 
 def test_nothing_heavy_is_loaded(files: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def test_sound_files_have_none(tmp_path: Path) -> None:
         ('{"q1": "a",\n "q2": }', "json-syntax", 2, None),
         ('{"q1": "a", "q2": NaN, "q3": ""}', "nan-literal", 1, "q2"),
         ('{"q1": "a",\n "q2": "",\n "q1": "b", "q3": ""}', "duplicate-key", 3, "q1"),
+        ('{"q1" : "a",\n "q1": "", "q2" : "", "q3": "\\\\"}', "duplicate-key", 2, "q1"),
         ('{"q1": "a"}', "prediction-missing", None, None),
         ("", "file-empty", None, None),
     ],
@@ -86,6 +88,31 @@ def test_extra_and_repeated_ids_are_warnings(tmp_path: Path) -> None:
     report = karat.score(str(tmp_path / "gold.json"), str(tmp_path / "said.json"), task="squad2")
     assert report.n == 2
     assert report.exact == 50.0  # the second q1 counts
+
+
+@pytest.mark.parametrize("lines", [None, 1])
+def test_the_first_extra_id_has_its_line(tmp_path: Path, lines: int | None) -> None:
+    (found,) = problems(tmp_path, GOLD, json.dumps({**SAID, "q9": "", "q8": ""}, indent=lines))
+    assert (found.line, found.key) == (5 if lines else 1, "q9")
+
+
+@pytest.mark.parametrize("said", ["\\", '\\"', '"', '":', "\\\\", '"q1": "b"'])
+def test_quotes_inside_of_answers_are_no_repeated_keys(tmp_path: Path, said: str) -> None:
+    assert problems(tmp_path, GOLD, {**SAID, "q1": said, "q3": said * 2}) == []
+
+
+def test_another_encoding_is_told_once(tmp_path: Path) -> None:
+    written(tmp_path, "gold.json", GOLD)
+    (tmp_path / "said.json").write_bytes(json.dumps(SAID).encode("utf-16"))
+    files = str(tmp_path / "gold.json"), str(tmp_path / "said.json")
+    assert [p.code for p in karat.check(*files).problems] == ["encoding"]
+
+
+def test_answers_as_columns_get_a_hint(tmp_path: Path) -> None:
+    gold = dataset([{"id": "q1", "answers": {"text": ["x"], "answer_start": [0]}}])
+    (found,) = problems(tmp_path, gold, SAID)
+    assert found.code == "answers-missing"
+    assert '[{"text": ...}, ...]' in found.help
 
 
 def test_missing_predictions_are_counted_and_named(tmp_path: Path) -> None:

@@ -51,6 +51,13 @@ def test_without_a_version_silence_makes_it_2(tmp_path: Path) -> None:
         assert karat.score(written(tmp_path, "g.json", data), said).task == task
 
 
+def test_a_data_set_without_articles_is_still_one(tmp_path: Path) -> None:
+    names = written(tmp_path, "g.json", dataset([]) | {"data": []}), written(tmp_path, "p.json", {})
+    found = karat.check(*names)
+    assert found.task == "squad2"
+    assert [p.code for p in found.problems] == ["file-empty"]
+
+
 def test_articles_are_clusters(files: list[str]) -> None:
     report = karat.score(*files)
     assert (report.unit, report.clusters) == ("article", 2)
@@ -84,12 +91,24 @@ def test_a_silenced_answer_is_explained(files: list[str], tmp_path: Path) -> Non
     report = karat.score(*files, na_probs=chances, na_prob_threshold=0.5, examples=9)
     found = {e.id: e for e in report.examples}
     assert found["q1"].kind == "silenced by the threshold"
+    assert found["q1"].why == "its no-answer probability 0.9 is above the threshold 0.5"
     assert "q2" not in found  # silence is right there
     assert {curve.kind for curve in report.curves} == {"step", "histogram"}
     # The threshold lets q3 and q4 speak, two of the three that have an answer, and no other.
     marks = {series.name: series.mark for series in report.curves[0].series}
     assert marks["oracle"] == [2 / 3, 1.0]
     assert marks["exact"] == [0.0, 0.0]
+
+
+def test_partly_right_and_silenced_is_silenced(files: list[str], tmp_path: Path) -> None:
+    chances = written(tmp_path, "na.json", {"q1": 0.1, "q2": 0.1, "q3": 0.8, "q4": 0.2, "q9": 0.3})
+    report = karat.score(*files, na_probs=chances, na_prob_threshold=0.5, examples=9)
+    (found,) = [e for e in report.examples if e.id == "q3"]
+    assert (found.kind, found.score) == ("silenced by the threshold", 0.0)
+    assert found.fields["in common"] == "red"
+    # Two of the three with an answer are below the threshold, and q2; q9 is no question.
+    marks = {series.name: series.mark for series in report.curves[0].series}
+    assert marks["oracle"] == [2 / 3, 2 / 3]
 
 
 @pytest.mark.parametrize(
@@ -111,6 +130,12 @@ def test_the_normalizer_is_in_the_signature(files: list[str]) -> None:
     assert "normalizer:squad" in plain.signature.text
     assert "normalizer:chars" in chars.signature.text
     assert any("chars" in note for note in chars.notes)
+
+
+def test_a_language_without_its_normalizer_is_said(files: list[str]) -> None:
+    assert any("--language" in note for note in karat.score(*files, language="de").notes)
+    spoken = karat.score(*files, language="de", normalizer="mlqa")
+    assert not any("--language" in note for note in spoken.notes)
 
 
 def test_weights_replace_the_official_sums(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from codecs import BOM_UTF8
 from collections.abc import Sequence
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -25,6 +24,7 @@ from karat.tasks.answers.reading import Content, Reading
 from karat.tasks.answers.totals import Scores, official20
 
 FAILED = 1
+JSON_STARTS = b"{[ \t\r\n"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -128,12 +128,17 @@ def opened(path: str, problems: Problems) -> Reading:
 
 def content(path: str) -> Content:
     """What a file holds, mapped into memory where that is possible: it is not copied then."""
+    found: Content
     with Path(path).open("rb") as file:
         try:
-            mapped = mmap(file.fileno(), 0, access=ACCESS_READ)
+            found = mmap(file.fileno(), 0, access=ACCESS_READ)
         except (OSError, ValueError):
-            return file.read()  # a pipe, or an empty file
-    return mapped if mapped[: len(BOM_UTF8)] != BOM_UTF8 else mapped[len(BOM_UTF8) :]
+            found = file.read()  # a pipe, or an empty file
+    if found[:1] in JSON_STARTS:
+        return found
+    from karat.read.source import Source
+
+    return Source.of(found[:], path).data()  # a byte order mark, or compressed
 
 
 def tell(problems: Problems) -> None:

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from karat.compat.ending import ended
 from karat.compat.squad import FAILED, opened, tell
 from karat.model.problem import Problems
+from karat.present.widths import clean
 from karat.read.collector import without_collector
-from karat.read.place import printable
 from karat.tasks.answers import files, records
 from karat.tasks.answers.checks import check_extra
 from karat.tasks.answers.totals import official11
@@ -65,7 +65,7 @@ def scored(given: argparse.Namespace, problems: Problems) -> dict[str, int | flo
         print(text, file=sys.stderr)
     for key in gold.ids:
         if key not in said:
-            print(f"Unanswered question {printable(key)} will receive score 0.", file=sys.stderr)
+            print(f"Unanswered question {clean(key)} will receive score 0.", file=sys.stderr)
     check_extra(gold.ids, said, "predictions", said_file)
     said_file.tell()
     scores = files.scored(gold, list(map(said.get, gold.ids)), choices)

@@ -59,9 +59,11 @@ _MARKS_OF_20 = (b'"is_impossible"', b'"plausible_answers"', b'"answers": []', b'
 
 def _version(gold: Peek) -> str | None:
     """The version of SQuAD that the gold file has, None where it is no SQuAD at all."""
-    if gold.shape != "object" or "data" not in gold.keys or b'"paragraphs"' not in gold.head:
+    if gold.shape != "object" or "data" not in gold.keys:
         return None
-    said = str((gold.first or {}).get("version") or "").lstrip("vV")
+    if b'"paragraphs"' not in gold.head and gold.first["data"] != []:
+        return None
+    said = str(gold.first.get("version") or "").lstrip("vV")
     if said.startswith(("1", "2")):
         return "2.0" if said.startswith("2") else "1.1"
     return "2.0" if any(mark in gold.head for mark in _MARKS_OF_20) else "1.1"

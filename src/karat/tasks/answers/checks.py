@@ -27,7 +27,7 @@ def value_of(reading: Reading) -> Any:
     """A whole file as plain values, its defects as JSON reported; UNSET if it is no JSON."""
     text = reading.text
     if not text.strip():
-        if not reading.failed:
+        if not reading.damaged:
             reading.add("file-empty", "file holds no records")
         return msgspec.UNSET
     try:
@@ -46,7 +46,9 @@ def value_of(reading: Reading) -> Any:
 
 
 def _broken(reading: Reading, message: str, at: int) -> None:
-    reading.add("json-syntax", message, line=reading.text.count("\n", 0, at) + 1)
+    """Report what is no JSON, unless the bytes were no text to begin with."""
+    if not reading.damaged:
+        reading.add("json-syntax", message, line=reading.text.count("\n", 0, at) + 1)
 
 
 # --- gold ----------------------------------------------------------------------------------------
@@ -109,6 +111,8 @@ def _member(
     if isinstance(value, wanted):
         return value
     text, hint = f"is {show(value)}, of type {kind(value)}", _HELP.get(code, "")
+    if isinstance(value, dict) and isinstance(value.get("text"), list):
+        hint = 'write [{"text": ...}, ...], an object for each answer'
     if key not in parent:
         text = "is missing"
         for close in get_close_matches(key, map(str, parent), n=1, cutoff=CLOSE):
@@ -224,7 +228,7 @@ def check_extra(ids: Sequence[str], given: Mapping[str, Any], what: str, reading
     extra = [key for key in given if key not in known]
     if extra:
         text = f"no question for {listed(extra, len(given), what)}; ignored"
-        reading.add("prediction-extra", text, severity="warning")
+        reading.add("prediction-extra", text, (extra[0],), severity="warning")
 
 
 def check_chances(ids: Sequence[str], chances: Mapping[str, Number], reading: Reading) -> None:
@@ -233,6 +237,6 @@ def check_chances(ids: Sequence[str], chances: Mapping[str, Number], reading: Re
     if missing:
         text = f"no probability for {listed(missing, len(ids), 'predicted questions')}"
         reading.add("na-prob-missing", text)
-    elif len(ids) > 1 and len({chances[key] for key in ids}) == 1:
+    elif len(ids) > 1 and all(chances[key] == chances[ids[0]] for key in ids):
         text = f"all no-answer probabilities are {show(chances[ids[0]])}: thresholds mean nothing"
         reading.add("na-prob-constant", text, severity="warning")

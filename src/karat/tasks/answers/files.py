@@ -70,7 +70,11 @@ def asked(
         if version == "2.0":
             # As in a dict: the place of the first question, the answers of the last one.
             gold = gold.chosen(list({key: at for at, key in enumerate(ids)}.values()))
-    silent = [i for i, answers in enumerate(golds) if not answers] if version == "1.1" else ()
+    silent: list[int] = []
+    if version == "1.1":
+        # The script looks for the answers of questions that something was said to.
+        asks = range(len(ids)) if said is None else (i for i, key in enumerate(ids) if key in said)
+        silent = [i for i in asks if not golds[i]]
     if silent:
         from karat.tasks.answers.checks import check_silent
 

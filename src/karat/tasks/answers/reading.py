@@ -23,13 +23,15 @@ class Reading:
     """A file: `fetch` gives its content, `name` is what messages call it.
 
     Problems are kept until `tell`, which finds their lines all at once. Where the reading is not
-    strict, what the official scripts let pass (repeated keys, NaN) is a warning.
+    strict, what the official scripts let pass (repeated keys, NaN) is a warning. `damaged` says
+    that the bytes could not be fetched, or are no text.
     """
 
     def __init__(
         self, fetch: Callable[[], Content], name: str, problems: Problems, strict: bool = True
     ) -> None:
         self.name, self.strict = name, strict
+        self.damaged = False
         self._fetch, self._problems = fetch, problems
         self._content: Content | None = None
         self._text: str | None = None
@@ -42,7 +44,7 @@ class Reading:
             try:
                 self._content = self._fetch()
             except DataError as error:
-                self._content = b""
+                self._content, self.damaged = b"", True
                 self._found += [(problem, ()) for problem in error.problems]
         return self._content
 
@@ -54,11 +56,6 @@ class Reading:
     def release(self) -> None:
         """Let the content go, which is most of the memory."""
         self._content = self._text = None
-
-    @property
-    def failed(self) -> bool:
-        """Whether the content could not be fetched."""
-        return self._content == b"" and bool(self._found)
 
     def add(
         self,
@@ -89,7 +86,9 @@ class Reading:
             met[problem.code] += 1
             if path and met[problem.code] <= SHOWN_PER_CODE:
                 wanted.append(path)
-        lines = lines_of(self.text, wanted) if wanted else {}
+        lines: Mapping[Path, int] = {(): 1}
+        if wanted and "\n" in self.text.rstrip():  # most files are one line
+            lines = lines_of(self.text, wanted)
         for problem, path in found:
             place = {"line": _line(path, lines), "key": written(path)} if path else {}
             self._problems.take(msgspec.structs.replace(problem, **place))
@@ -102,6 +101,7 @@ class Reading:
             try:
                 self._text = str(self.content, "utf-8-sig")
             except UnicodeDecodeError as error:
+                self.damaged = True
                 line = error.object.count(b"\n", 0, error.start) + 1
                 byte = f"0x{error.object[error.start]:02x}"
                 self.add(

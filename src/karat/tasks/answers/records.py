@@ -98,14 +98,15 @@ def read_chances(reading: Reading) -> dict[str, Number] | None:
 def _mapping(reading: Reading, decoder: Any, quotes: int) -> Any:
     """A decoded object. One that may have repeated keys gets the slow look.
 
-    An entry has that many `quotes`, and one `":`; a text with more of both has more entries than
-    were decoded, or strings that look like it.
+    An entry has that many `quotes`, not counting those inside of strings, which are escaped; a text
+    with more of them has more entries than were decoded.
     """
     found = _decoded(reading, decoder)
     if found is not None:
         if quotes * len(found) == sum(block.count(b'"') for block in reading.blocks()):
             return found
-        if len(found) == bytes(reading.content).count(b'":'):
+        bare = bytes(reading.content).replace(rb"\\", b"")
+        if quotes * len(found) == bare.count(b'"') - bare.count(rb"\""):
             return found
     from karat.tasks.answers import checks
 
