@@ -19,6 +19,8 @@ from chromium import Browser, program
 from karat import compare, score
 from karat.model.report import Report
 from karat.present.html import page
+from karat.present.html.history import page as render_history
+from karat.run import history
 from karat.tasks import card
 
 AXE = "axe-core@4.14.0"
@@ -55,7 +57,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A page of each kind: one run, a comparison, several runs, a run whose data is hostile."""
+    """A page of each kind: one run, a comparison, several runs, hostile data, a history."""
     folder = tmp_path_factory.mktemp("pages")
     home, gold, predictions, *_ = card("text-classification").sample
     sample = resources.files("karat.samples").joinpath(home)
@@ -67,10 +69,18 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "compare": page.render(both),
         "several": page.render_all([run, run]),
         "hostile": page.render(hostile(run)),
+        "history": past(folder / "runs.db", [both, run, hostile(run)]),
     }
     for name, content in made.items():
         (folder / f"{name}.html").write_bytes(content)
     return {name: folder / f"{name}.html" for name in made}
+
+
+def past(path: Path, reports: list[Report]) -> bytes:
+    """The page of a history of these runs."""
+    for report in reports:
+        history.append(report, path)
+    return render_history(history.runs(path))
 
 
 def hostile(report: Report) -> Report:

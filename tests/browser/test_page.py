@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from chromium import Browser
 
-KINDS = ["run", "compare", "several", "hostile"]
+KINDS = ["run", "compare", "several", "hostile", "history"]
 TABLE = "document.querySelector('table.sheet')"
 HEADS = f"{TABLE}.tHead.rows[0].cells"
 VISIBLE = "[...document.querySelectorAll('.items > li')].filter(i => !i.hidden)"
@@ -179,6 +179,7 @@ def test_without_a_script_everything_is_there(browser: Browser, pages: dict[str,
         ("compare", 390, "light"),
         ("compare", 1280, "dark"),
         ("several", 1280, "light"),
+        ("history", 1280, "dark"),
     ],
 )
 def test_axe_finds_no_violation(

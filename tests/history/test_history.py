@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import msgspec
 import pytest
 from scipy import stats
 
@@ -18,6 +19,7 @@ import karat
 from karat.cli.main import main
 from karat.model.report import Input, Report, Score
 from karat.model.signature import Signature
+from karat.present.html.history import page
 from karat.run import history
 
 WRITER = """
@@ -118,6 +120,16 @@ def test_a_change_is_real_when_a_z_test_says_so(tmp_path: Path) -> None:
         assert bool(history.runs(path)[1].changes) == (p < 0.05)
 
 
+def test_from_all_right_to_all_wrong_is_a_change(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    for value, ends in ((1.0, (0.84, 1.0)), (0.0, (0.0, 0.16))):
+        run = a_report(value, se=0.0, predictions=str(value))
+        low, high = ends
+        run.scores = [msgspec.structs.replace(run.scores[0], low=low, high=high)]
+        history.append(run, path)
+    assert [run.changes for run in history.runs(path)] == [{}, {"f1": "worse"}]
+
+
 def test_what_cannot_be_compared_is_no_change(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     history.append(a_report(0.5), path)
@@ -188,9 +200,9 @@ def test_the_commands(
     assert main(["history", "--db", "runs.db", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["runs"]) == 2
     assert main(["history", "--db", "runs.db", "--html"]) == 0
-    page = Path("history.html").read_text(encoding="utf-8")
-    assert "<svg" in page
-    assert "http" not in page.replace("http-equiv", "")
+    shown = Path("history.html").read_text(encoding="utf-8")
+    assert "the last of 2 runs" in shown
+    assert shown.count("<svg") > 1
 
 
 def test_without_a_name_the_history_is_the_users_own(
@@ -211,15 +223,13 @@ def test_without_a_name_the_history_is_the_users_own(
 
 
 def test_text_from_data_stays_text(tmp_path: Path) -> None:
-    from karat.present import timeline
-
     path = tmp_path / "runs.db"
     name = "<script>alert(1)</script>.jsonl"
     for i, value in enumerate((0.2, 0.9)):
         history.append(a_report(value, name=name, predictions=str(i)), path)
-    page = timeline.page(history.runs(path)).decode()
-    assert "<script" not in page
-    drawing = page[page.index("<svg") : page.index("</svg>") + 6]
+    shown = page(history.runs(path)).decode()
+    assert "<script>alert" not in shown
+    drawing = shown[shown.index("<svg") : shown.index("</svg>") + 6]
     marks = ET.fromstring(drawing).findall("g")
     assert len(marks) == 2
     assert "▲" in drawing

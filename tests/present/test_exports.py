@@ -17,10 +17,12 @@ from karat.model.report import (
     Example,
     Gate,
     Report,
+    Score,
     SliceDifference,
+    System,
     Table,
 )
-from karat.present import github, junit, latex, workbook
+from karat.present import github, junit, latex, markdown, workbook
 
 
 def read(report: Report) -> openpyxl.Workbook:
@@ -123,6 +125,24 @@ def test_latex_of_a_stress_run_has_its_changes() -> None:
     text = latex.render(stressed()).decode()
     assert r"f1\_macro & 0.900 & 0.800 & $-0.100$ & [$-0.150$, $-0.050$] \\" in text
     assert "1 fail, 0 warn, 0 pass, 1 skipped" in text
+
+
+def test_a_workbook_holds_the_systems_of_a_comparison(report: Report) -> None:
+    score = Score(name="f1", value=0.8, low=0.7, high=0.9, n=7)
+    report.systems = [
+        System(name="a", letter="a", scores=[score]),
+        System(name="=b", letter="b", scores=[score], beats={"f1": ["a"]}),
+    ]
+    head, *rows = list(read(report)["systems"].values)
+    assert [dict(zip(head, row, strict=True))["beats"] for row in rows] == [None, "a"]
+    assert [row[:5] for row in rows] == [("a", "f1", 0.8, 0.7, 0.9), ("'=b", "f1", 0.8, 0.7, 0.9)]
+
+
+def test_markdown_says_once_why_there_is_no_interval(report: Report) -> None:
+    found = [Difference(name=name, value=0.1, no_interval="a maximum") for name in ("mce", "ece")]
+    report.systems = [System(name=name, letter=name) for name in "ab"]
+    report.comparisons = [Comparison(system="b", baseline="a", differences=found, sentence="Yes.")]
+    assert "- mce, ece: a maximum" in markdown.render(report).decode().splitlines()
 
 
 def test_a_workbook_holds_the_slices_of_a_comparison(report: Report) -> None:

@@ -41,15 +41,19 @@ def command(
     html: str | None,
 ) -> int:
     """List the runs of a history, oldest first; a mark says where a score really changed."""
-    from karat.present import timeline
-    from karat.present.jsonfile import write_atomically
     from karat.run import history
 
     found = history.runs(place(db), task, data)
     if html is not None:
-        write_atomically(html, timeline.page(found, metric))
+        from karat.present.html.history import page
+        from karat.present.jsonfile import write_atomically
+
+        write_atomically(html, page(found, metric))
         click.echo(f"wrote {html}", err=True)
-    elif as_json:
+        return 0
+    from karat.present import timeline
+
+    if as_json:
         click.echo(timeline.document(found))
     else:
         style = Style.of(sys.stdout)

@@ -33,7 +33,7 @@ COLUMNS = (
     "ties",
     "losses",
 )
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def render(report: Report) -> bytes:

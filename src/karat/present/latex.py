@@ -52,7 +52,9 @@ def _scores(report: Report) -> str:
         for s in shown
     ]
     methods = dict.fromkeys(s.method for s in shown if s.method)
-    caption = _about(report) + f" {_percent(report.level)} intervals: {'; '.join(methods)}."
+    caption = _about(report)
+    if methods:
+        caption += f" {_percent(report.level)} intervals: {'; '.join(methods)}."
     head = ("", "value", "interval", "$n$")
     return _table("lrrr", head, rows, caption, f"tab:{report.task or 'scores'}")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from karat.model.report import Comparison, Difference, Report, Slice
 from karat.model.suite import Case, Test
-from karat.present.comparison import beaten, explained, p_text, score_of, shown_names
+from karat.present.comparison import beaten, explained, p_text, remarks, score_of, shown_names
 from karat.present.numbers import count, decimals, fixed, interval, interval_title, plural
 from karat.present.style import Style
 from karat.present.suite import changes_of, counts_of, numbers_of, place_of, tests_of
@@ -116,6 +116,7 @@ def _comparisons(report: Report) -> list[str]:
         blocks += [
             _text(one.sentence),
             _table(_DIFFERENCES, [_difference(d) for d in one.differences]),
+            "\n".join(f"- {_text(told)}" for told in remarks(one.differences)),
         ]
         blocks += [_sliced(one, name) for name in dict.fromkeys(s.field for s in one.slices)]
     return [*blocks, "\n".join(f"- {_text(told)}" for told in explained(report))]

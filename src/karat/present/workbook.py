@@ -53,6 +53,7 @@ def sheets(report: Report) -> Iterator[tuple[str, Rows]]:
     made: list[tuple[str, Rows]] = [
         ("scores", _scores(report)),
         ("slices", _slices(report)),
+        ("systems", _systems(report)),
         ("comparisons", _comparisons(report)),
         ("tests", _tests(report)),
         ("changes", _changes(report)),
@@ -78,6 +79,17 @@ def _slices(report: Report) -> Rows:
         place = [piece.field, piece.level, piece.n, piece.clusters]
         for one in piece.scores:
             rows.append([*place, one.name, *(getattr(one, name) for name in told)])
+    return rows
+
+
+def _systems(report: Report) -> Rows:
+    """A row a system and score, with the systems that it surely beats there."""
+    told = _words("name value low high n clusters reason no_interval")
+    rows: Rows = [("system", *told, "beats")]
+    for one in report.systems:
+        for score in one.scores:
+            beaten = ", ".join(one.beats.get(score.name, ()))
+            rows.append([one.name, *(getattr(score, name) for name in told), beaten])
     return rows
 
 

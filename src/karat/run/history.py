@@ -23,7 +23,7 @@ from karat.model.history import Logged
 from karat.model.report import Report, Score
 from karat.run.keeping import plain_name
 from karat.stats.multiple import holm
-from karat.stats.quantiles import normal_p
+from karat.stats.quantiles import normal_p, normal_quantile
 
 VERSION = 1
 PATIENCE = 60.0
@@ -144,15 +144,23 @@ def marked(found: Sequence[Logged], alpha: float = 0.05) -> list[Logged]:
 
 def _step(old: Score, new: Score) -> tuple[str, float | None]:
     """(better, worse or different; p) of a step from one run to the next."""
-    if old.value is None or new.value is None or old.se is None or new.se is None:
+    errors = [error for one in (old, new) if (error := _error(one)) is not None]
+    if old.value is None or new.value is None or len(errors) < 2:
         return "", None
-    change, se = new.value - old.value, math.hypot(old.se, new.se)
+    change, se = new.value - old.value, math.hypot(*errors)
     if se <= 0:
         return "", None
     kind = "different"
     if new.better in ("higher", "lower"):
         kind = "better" if (change > 0) == (new.better == "higher") else "worse"
     return kind, normal_p(change / se)
+
+
+def _error(score: Score) -> float | None:
+    """The standard error; all right or all wrong has none, and its interval speaks instead."""
+    if score.se or score.low is None or score.high is None:
+        return score.se
+    return (score.high - score.low) / (2 * normal_quantile(0.975))
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def render_all(reports: Sequence[Report], images: Path | None = None) -> bytes:
         sections = sections_of(reports[0], 1, "r1-", images)
         links = [(f"#{place}", word) for place, word, _ in sections]
         body = part(reports[0], names[0], 1, "r1", sections)
-        return _document(names[0], body, reports, links)
+        return document(names[0], body, reports, links)
     title = f"{len(reports)} runs"
     contents = [element("li", element("a", n, href=f"#r{i}")) for i, n in enumerate(names, 1)]
     parts = [
@@ -66,7 +66,7 @@ def render_all(reports: Sequence[Report], images: Path | None = None) -> bytes:
         shared_section(reports, names, "h2"),
         parts,
     )
-    return _document(title, body, reports)
+    return document(title, body, reports)
 
 
 def render_index(title: str, entries: Sequence[tuple[str, Report]]) -> bytes:
@@ -82,7 +82,7 @@ def render_index(title: str, entries: Sequence[tuple[str, Report]]) -> bytes:
             score_table(report, scores, f"{name}: first scores") if scores else None,
         )
         blocks.append(element("section", block, class_="block"))
-    return _document(title, joined(element("h1", title), blocks), [])
+    return document(title, joined(element("h1", title), blocks), [])
 
 
 def is_page(content: bytes) -> bool:
@@ -137,9 +137,10 @@ def _origin(report: Report) -> Safe:
     return element("p", joined(size(report), " · ", breakable(subject(report))), class_="origin")
 
 
-def _document(
+def document(
     title: str, body: Safe, reports: Sequence[Report], links: Sequence[tuple[str, str]] = ()
 ) -> bytes:
+    """The page around a body: its policy, its style and script, the line at the top, the data."""
     style, script = source("marks.css") + source("page.css"), source("page.js")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
