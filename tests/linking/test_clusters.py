@@ -95,3 +95,15 @@ def test_adjusted_measures_are_those_of_the_paper(score: Any) -> None:
     found = score(gold, system, "cs_b_cubed::span", "mention_cs_ceaf::span")
     assert round(found["cs_b_cubed::span"]["fscore"], 3) == 0.714
     assert round(found["mention_cs_ceaf::span"]["fscore"], 3) == 0.667
+
+
+def test_adjusted_measures_give_each_item_to_its_last_cluster(score: Any) -> None:
+    """By hand, and as neleval has it.
+
+    The response becomes three singletons. For precision gold becomes {2}, {1, 3}; for recall it
+    stays {1, 2}, {1, 3}, and each item finds half of its last cluster.
+    """
+    gold = "d 1 1 A\nd 2 2 A\nd 3 3 B\nd 1 1 B"
+    system = "d 1 1 X\nd 2 2 X\nd 8 8 X\nd 8 8 Y\nd 2 2 Z"
+    found = score(gold, system, "cs_b_cubed::span")["cs_b_cubed::span"]
+    assert [found[n] for n in ("ptp", "fp", "rtp", "fn")] == [3, 0, 1.5, 1.5]

@@ -72,6 +72,27 @@ def test_nested_spans_lose_no_overlap(score: Any) -> None:
     assert found["overlap-maxmax::span"]["precision"] == 1
 
 
+def test_overlaps_add_up_as_a_loop_does(score: Any) -> None:
+    """The official script adds one by one, counts what is wrong and takes the rest for right."""
+    gold = [(3, 8), (9, 18), (19, 28), (31, 35), (39, 44), (47, 49), (50, 52), (55, 60)]
+    system = [(3, 5), (9, 11), (14, 16), (18, 22), (26, 31)]
+    total = 0.0
+    for a, b in gold:
+        total += sum(max(0, min(b, d) - max(a, c) + 1) for c, d in system) / (b - a + 1)
+    wrong = len(gold) - total
+    sides = ("\n".join(f"d {a} {b}" for a, b in side) for side in (gold, system))
+    found = score(*sides, "overlap-sumsum::span")["overlap-sumsum::span"]
+    assert (found["rtp"], found["fn"]) == (len(gold) - wrong, wrong)
+
+
+def test_type_weights_add_up_as_a_loop_does(score: Any) -> None:
+    weights = {("A", "X"): 0.1, ("B", "X"): 0.2, ("C", "X"): 0.3}
+    gold = "\n".join(f"d {i} {i} E 1 {kind}" for i, kind in enumerate("ABC"))
+    system = "\n".join(f"d {i} {i} E 1 X" for i in range(3))
+    found = score(gold, system, "strong_typed_mention_match", weights=weights)
+    assert found["strong_typed_mention_match"]["ptp"] == 0.1 + 0.2 + 0.3 != 0.6
+
+
 def test_type_weights_change_the_denominators(score: Any) -> None:
     weights = {("PER", "ORG"): 0.25, ("PER", "PER"): 0.9}
     found = score(

@@ -72,7 +72,9 @@ def test_errors_name_file_and_line(write: Write, capsys: pytest.CaptureFixture[s
         (["evaluate", "-m", "nothing", "-g", "g.tsv", "g.tsv"], 2),
         (["evaluate", "-g", "absent.tsv", "g.tsv"], 1),
         (["evaluate", "-m", "sets::nothing", "-g", "g.tsv", "g.tsv"], 1),
+        (["evaluate", "-g", ".", "g.tsv"], 1),
         (["significance", "-g", "g.tsv", "g.tsv"], 2),
+        (["significance", "-n", "-1", "-g", "g.tsv", "g.tsv", "g.tsv"], 1),
         (["significance", "--bootstrap", "-g", "g.tsv", "g.tsv", "g.tsv"], 2),
         (["confidence", "-m", "muc", "-g", "g.tsv", "g.tsv"], 2),
         (["weights-for-hierarchy", "-d", "2", "{}"], 2),
@@ -120,6 +122,46 @@ def test_to_weak_ends_on_the_character(write: Write, capsysbinary) -> None:
     ]
 
 
+def test_rows_of_one_position_keep_the_order_of_the_file(write: Write, capsysbinary) -> None:
+    path = write("g.tsv", "d 3 3 E\nc 1 1 E\nd 1 1 E")
+    places = [line.split("\t")[:2] for line in run(capsysbinary, "to-weak", path)[1].splitlines()]
+    assert places == [["d", "3"], ["c", "1"], ["d", "1"]]
+
+
+def test_types_of_json_are_written_as_neleval_writes_them(write: Write, capsysbinary) -> None:
+    """Recorded: a lone type is text, other members are JSON with spaces."""
+    gold = write("g.tsv", 'd 0 1 E 1 {"type":"PER","x":1}\nd 2 3 E .1 {"type":"PER"}\nd 4 5 E 1 {}')
+    out = run(capsysbinary, "select-alternatives", "-g", gold, write("s.tsv", ""))[1]
+    assert [line.split("\t", 3)[3] for line in out.splitlines()] == [
+        'E\t1.0\t{"type": "PER", "x": 1}', "E\t0.1\tPER", "E\t1.0\t",
+    ]  # fmt: skip
+
+
+def test_a_field_that_some_mention_lacks_is_refused(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = write("g.tsv", 'd 0 1 E 1 {"x":1}\nd 2 3\nd 4 5 E 1 PER')
+    assert main(["evaluate", "-m", "sets::span+x", "-g", str(gold), str(gold)]) == 1
+    assert f"{gold}:3: this mention has no field 'x'" in capsys.readouterr().err
+    assert main(["evaluate", "-m", "sets::span+type", "-g", str(gold), str(gold)]) == 1
+    assert f"{gold}:1: this mention has no field 'type'" in capsys.readouterr().err
+
+
+def test_entity_ceaf_of_nothing_is_half_whole(write: Write, capsysbinary) -> None:
+    """Recorded: without any cluster the numerators are whole, the denominators are not."""
+    path = write("g.tsv", "d 0 1 E")
+    name = "entity_ceaf:is_nil:span"
+    _, out = run(capsysbinary, "evaluate", "-m", name, "-g", path, path)
+    assert out.splitlines()[1] == f"0\t0.000\t0\t0.000\t0.000\t0.000\t0.000\t{name}"
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_document(write: Write, capsysbinary) -> None:
+    gold = write("g.tsv", "d 0 1 E")
+    marked = write("s.tsv", "\ufeffd 0 1 E")
+    _, out = run(capsysbinary, "evaluate", "-m", "strong_all_match", "-g", gold, marked)
+    assert out.splitlines()[1].startswith("1\t0\t1\t0")
+
+
 def test_percentiles_keep_their_columns(write: Write, capsysbinary) -> None:
     gold, system = write("g.tsv", "d 0 1 E\ne 0 1 F"), write("s.tsv", "d 0 1 E\ne 0 1 G")
     _, out = run(capsysbinary, "confidence", "-n", 50, "-p", "50,80", "-g", gold, system)
@@ -152,6 +194,13 @@ def test_every_pair_of_crossing_spans_is_named(
     said = capsys.readouterr().err.splitlines()
     assert [line.split(": ")[0] for line in said] == [f"WARNING {path}:2", f"WARNING {path}:3"]
     assert main(["validate-spans", "--nested", "error", str(path)]) == 1
+
+
+def test_spans_are_not_looked_at_where_nothing_is_asked(write: Write) -> None:
+    path = str(write("g.tsv", "d 5 1 E"))
+    assert main(["validate-spans", path]) == 1
+    ignored = ("--nested", "ignore", "--crossing", "ignore", "--duplicate", "ignore")
+    assert main(["validate-spans", *ignored, path]) == 0
 
 
 EVALUATION = (

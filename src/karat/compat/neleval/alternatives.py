@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from karat.compat.neleval.evaluate import add_gold, read
+
+if TYPE_CHECKING:
+    from karat.tasks.linking.annotations import Mention
 
 
 def add_select(commands: Any) -> None:
@@ -23,10 +28,31 @@ def add_select(commands: Any) -> None:
 
 def _select(chosen: argparse.Namespace) -> str:
     from karat.tasks.linking.alternatives import select
-    from karat.tasks.linking.tsv import write_table
 
     fields = None if chosen.fields == "*" else chosen.fields.split(",")
-    return "\n".join(write_table(select(read(chosen.gold), read(chosen.system), fields)))
+    return _written(select(read(chosen.gold), read(chosen.system), fields))
+
+
+def _written(mentions: Iterable[Mention]) -> str:
+    """The table of mentions that were read from one, with their types as neleval writes them."""
+    from karat.tasks.linking.tsv import write_table
+
+    return "\n".join(
+        write_table(
+            one._replace(candidates=tuple(c._replace(type=_spelt(c.type)) for c in one.candidates))
+            for one in mentions
+        )
+    )
+
+
+def _spelt(kind: str | None) -> str | None:
+    """A type of JSON with the spaces of Python's own; one that holds a lone type is that type."""
+    if kind is None or not kind.startswith("{"):
+        return kind
+    fields = json.loads(kind)
+    if fields.keys() <= {"type"}:
+        return fields.get("type") or ""
+    return json.dumps(fields)
 
 
 def add_to_weak(commands: Any) -> None:
@@ -38,6 +64,6 @@ def add_to_weak(commands: Any) -> None:
 
 def _to_weak(chosen: argparse.Namespace) -> str:
     from karat.tasks.linking.alternatives import weakened
-    from karat.tasks.linking.tsv import write_table
 
-    return "\n".join(write_table(weakened(read(chosen.system).mentions())))
+    side = read(chosen.system)
+    return _written(weakened(map(side.mention, side.line.argsort(kind="stable").tolist())))

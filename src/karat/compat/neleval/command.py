@@ -22,6 +22,7 @@ from karat.compat.neleval import (
 from karat.errors import DataError, UsageError
 
 FAILED, MISUSED = 1, 2
+UNREAD = ("file-missing", "file-unreadable")
 
 Parsers = Callable[[Any], None]
 
@@ -79,7 +80,7 @@ def _written(out: str | None) -> int:
 def _status(error: Exception) -> int:
     """Wrong data and wrong calls are misuse; what neleval meets only while it runs is a failure."""
     if isinstance(error, DataError):
-        return FAILED if any(p.code == "file-missing" for p in error.problems) else MISUSED
+        return FAILED if any(p.code in UNREAD for p in error.problems) else MISUSED
     return (
         MISUSED
         if isinstance(error, UsageError) and not isinstance(error, evaluate.Late)

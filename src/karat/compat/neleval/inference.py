@@ -95,7 +95,7 @@ def _by_document(
     place = {name: i for i, name in enumerate(names)}
     found = []
     for system in systems:
-        cut, values = cut_by(Counting(gold, system), ("docid",))
+        cut, values = cut_by(Counting(gold, system, quirks=True), ("docid",))
         out = np.zeros((len(measures), len(names), 4))
         at = [place[name] for name in values[0]]
         for i, measure in enumerate(measures):
@@ -139,6 +139,8 @@ def _significance(chosen: argparse.Namespace) -> str:
         )
     if len(chosen.systems) < 2:
         raise UsageError("significance compares two systems or more")
+    if chosen.trials < 0:
+        raise Late("trials cannot be fewer than none")
     gold, systems = read(chosen.gold), [read(path) for path in chosen.systems]
     weights = weights_of(chosen.type_weights)
     counts = _by_document(gold, systems, measures, weights)

@@ -1,4 +1,7 @@
-"""Both sides made comparable where they hold different mentions, as Cai and Strube (2010) do."""
+"""Both sides made comparable where they hold different mentions, as Cai and Strube (2010) do.
+
+A side that is changed gives each item to one cluster, its last.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,11 @@ def _with_singletons(side: Clustering, items: IntArray, group: IntArray) -> Clus
 
 
 def _without(side: Clustering, drop: BoolArray) -> Clustering:
-    """The clustering without some items; clusters left empty vanish."""
-    kept = ~drop[side.item]
+    """The clustering without some items, each of the others in its last cluster alone.
+
+    Clusters left empty vanish.
+    """
+    kept = ~drop[side.item] & (side.last[side.item] == side.cluster)
     old, cluster = np.unique(side.cluster[kept], return_inverse=True)
     return Clustering(cluster.astype(np.int64), side.item[kept], side.group[old], side.items)
 
@@ -46,12 +52,14 @@ def for_recall(crossing: Crossing) -> Crossing:
 def for_precision(crossing: Crossing) -> Crossing:
     """Missed items join the response as singletons; spurious ones join gold unless alone."""
     gold, system = crossing.gold, crossing.system
-    spurious, _, _ = _missing(system, gold)
+    spurious, items, _ = _missing(system, gold)
     _, missed, missed_group = _missing(gold, system)
     alone = np.zeros(len(spurious), dtype=bool)
-    alone[system.item[system.size[system.cluster] == 1]] = True
+    alone[items] = system.size[system.last[items]] == 1
     kept = np.flatnonzero(spurious & ~alone)
-    response = _with_singletons(_without(system, spurious & alone), missed, missed_group)
+    nothing = np.zeros(len(spurious), dtype=bool)
     return Crossing(
-        _with_singletons(gold, kept, system.group[system.last[kept]]), response, crossing.groups
+        _with_singletons(_without(gold, nothing), kept, system.group[system.last[kept]]),
+        _with_singletons(_without(system, alone), missed, missed_group),
+        crossing.groups,
     )

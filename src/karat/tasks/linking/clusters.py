@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from karat.model.exact import exact_group_sums
 from karat.model.pairs import BoolArray, FloatArray, IntArray
@@ -96,6 +98,18 @@ def summed(group: IntArray, values: IntArray, groups: int) -> IntArray:
 def summed_reals(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
     """Sums of reals by group, rounded once, so that no order shows."""
     return exact_group_sums(np.asarray(values, dtype=np.float64), group, groups)
+
+
+def summed_in_order(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
+    """Sums of reals by group, added one by one as the official script adds them."""
+    return np.asarray(np.bincount(group, weights=values, minlength=groups), dtype=np.float64)
+
+
+def in_order(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The sum of each row, added one by one: not in pairs as NumPy, nor made exact as sum() is."""
+    if not rows.shape[1]:
+        return np.zeros(len(rows), dtype=rows.dtype)
+    return np.asarray(np.add.accumulate(rows, axis=1)[:, -1])
 
 
 def choose2(n: IntArray) -> IntArray:

@@ -16,7 +16,7 @@ from karat.errors import UsageError
 from karat.model.pairs import BoolArray, FloatArray, IntArray
 from karat.tasks.linking.adjusted import for_precision, for_recall
 from karat.tasks.linking.annotations import Annotations
-from karat.tasks.linking.clusters import Clustering, Crossing, summed_reals
+from karat.tasks.linking.clusters import Clustering, Crossing, summed_in_order, summed_reals
 from karat.tasks.linking.fields import Coded, Fields, densely
 from karat.tasks.linking.measures import OVERLAPS, Measure
 from karat.tasks.linking.overlap import credit, laid_out
@@ -42,7 +42,7 @@ class Four:
 
     def total(self) -> Four:
         """The sums over the groups, of one entry."""
-        return Four.of((_total(getattr(self, name)) for name in NUMBERS), self.whole)
+        return self.of((_total(getattr(self, name)) for name in NUMBERS), self.whole)
 
     def numbers(self, group: int = 0) -> dict[str, int | float]:
         """The counts of one group and what they score, in the official script's arithmetic."""
@@ -95,7 +95,7 @@ class Counting:
         quirks: bool = False,
     ) -> None:
         self.gold, self.system, self.quirks = gold, system, quirks
-        self.fields = Fields(gold, system)
+        self.fields = Fields(gold, system, strict=quirks)
         self._groups = groups
         self._crossings: dict[Any, Crossing] = {}
 
@@ -124,20 +124,31 @@ class Counting:
             return self._sets(measure) if weights is None else self._weighted(measure, weights)
         if measure.aggregate in OVERLAPS:
             return self._overlaps(measure)
-        if measure.aggregate.startswith(("cs_", "entity_cs", "mention_cs")):
-            return self._adjusted(measure)
-        crossing = self.crossing(measure)
         if measure.aggregate == "blanc":
             raise UsageError("blanc is a mean of two measures and has no counts of its own")
-        four = _both_ways(measure, crossing.swapped, crossing)
-        if self.quirks and measure.aggregate == "b_cubed":
-            return self._borrowing(measure, crossing, four)
+        four = self._adjusted(measure) if measure.adjusted else self._clusters(measure)
+        return self._with_quirks(measure, four) if self.quirks else four
+
+    def _clusters(self, measure: Measure) -> Four:
+        """What clusters share, seen from both sides."""
+        crossing = self.crossing(measure)
+        return _both_ways(measure, crossing.swapped, crossing)
+
+    def _with_quirks(self, measure: Measure, four: Four) -> Four:
+        """The counts as neleval's own command line has them."""
+        from karat.tasks.linking.quirks import CountedNothing
+
+        if measure.aggregate == "b_cubed":
+            return self._borrowing(measure, four)
+        if measure.aggregate in ("entity_ceaf", "entity_cs_ceaf"):
+            return CountedNothing.of((getattr(four, n) for n in NUMBERS), four.whole)
         return four
 
-    def _borrowing(self, measure: Measure, crossing: Crossing, four: Four) -> Four:
+    def _borrowing(self, measure: Measure, four: Four) -> Four:
         """The counts of B-cubed with what neleval gives to mentions without candidate."""
         from karat.tasks.linking.quirks import borrowed
 
+        crossing = self.crossing(measure)
         keep, coded = self._kept(measure)
         span = self._keyed(("span",))
         sides = list(
@@ -259,19 +270,20 @@ class Counting:
         group = np.zeros(coded.size, dtype=np.int64)
         group[coded.gold], group[coded.system] = self.groups.gold, self.groups.system
 
-        def worth(a: IntArray, b: IntArray) -> FloatArray:
-            both = np.flatnonzero((a >= 0) & (b >= 0))
-            pair, code = np.unique(a[both] * len(kinds) + b[both], return_inverse=True)
+        def worth(keys: IntArray, a: IntArray, b: IntArray) -> FloatArray:
+            """What pairs of types are worth, key after key."""
+            keys = keys[(a[keys] >= 0) & (b[keys] >= 0)]
+            pair, code = np.unique(a[keys] * len(kinds) + b[keys], return_inverse=True)
             table = [
                 _weight(weights, kinds[p // len(kinds)], kinds[p % len(kinds)])
                 for p in pair.tolist()
             ]
-            return summed_reals(
-                group[both], np.array(table, dtype=np.float64)[code], self.groups.size
-            )
+            worths = np.array(table, dtype=np.float64)[code]
+            return summed_in_order(group[keys], worths, self.groups.size)
 
-        tp = worth(held[0], held[1])
-        fn, fp = worth(held[0], held[0]) - tp, worth(held[1], held[1]) - tp
+        gold, system = _met(coded.gold, keep[0]), _met(coded.system, keep[1])
+        tp = worth(gold, held[0], held[1])
+        fn, fp = worth(gold, held[0], held[0]) - tp, worth(system, held[1], held[1]) - tp
         return Four(tp, fp, tp, fn, whole=False)
 
     def overlaps(self, measure: Measure) -> tuple[FloatArray, FloatArray, Any, Any]:
@@ -302,8 +314,9 @@ class Counting:
             (recall, self.groups.gold, keep_gold),
         ):
             at = group if keep is None else group[keep]
-            got = summed_reals(at, share, size)
-            found += [got, np.bincount(at, minlength=size) - got]
+            # The official script counts what is wrong, and takes the rest for right.
+            wrong = np.bincount(at, minlength=size) - summed_in_order(at, share, size)
+            found += [np.bincount(at, minlength=size) - wrong, wrong]
         return Four.of(found, whole=False)
 
     def _adjusted(self, measure: Measure) -> Four:
@@ -361,6 +374,13 @@ def _one_type(
     if len(clash):
         raise _ambiguous(side, int(clash[0]), "differs in type only from another one", measure)
     return out
+
+
+def _met(key: IntArray, keep: Any) -> IntArray:
+    """The keys of the kept mentions, each once, in the order in which they come up."""
+    kept = key if keep is None else key[keep]
+    _, first = np.unique(kept, return_index=True)
+    return kept[np.sort(first)]
 
 
 def _apart(side: Annotations, key: IntArray, keep: Any, measure: Measure) -> None:

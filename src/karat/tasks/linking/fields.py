@@ -44,10 +44,13 @@ class Coded:
 
 
 class Fields:
-    """The fields of two sides; what was coded once is kept."""
+    """The fields of two sides; what was coded once is kept.
 
-    def __init__(self, gold: Annotations, system: Annotations) -> None:
-        self.gold, self.system = gold, system
+    A candidate without a member that others hold in their types has None there; `strict` refuses.
+    """
+
+    def __init__(self, gold: Annotations, system: Annotations, strict: bool = False) -> None:
+        self.gold, self.system, self.strict = gold, system, strict
         self._kept: dict[tuple[str, ...], Coded] = {}
 
     def key(self, names: Sequence[str]) -> Coded:
@@ -168,6 +171,8 @@ class Fields:
         for side in (self.gold, self.system):
             levels = [_of_type(kind) for kind in side.kinds]
             found = found or any(name in level for level in levels)
+            if self.strict:
+                _all_have(side, name, levels)
             codes = [_code(known, level.get(name), name) for level in levels]
             parts.append(np.array([*codes, 0], dtype=np.int64)[side.top_kind])
         if not found:
@@ -256,6 +261,15 @@ def _of_type(kind: str) -> dict[str, Any]:
         return {"type": kind}
     fields: dict[str, Any] = json.loads(kind)
     return fields
+
+
+def _all_have(side: Annotations, name: str, levels: Sequence[dict[str, Any]]) -> None:
+    """Return if every best candidate has a field; one without any type has no other field."""
+    lacking = np.array([*(name not in level for level in levels), name != "type"], dtype=np.bool_)
+    rows = np.flatnonzero(lacking[side.top_kind] & (side.candidates > 0))
+    if len(rows):
+        place = f"{side.name}:{int(side.line[rows[0]])}"
+        raise UsageError(f"{place}: this mention has no field {name!r}")
 
 
 def _code(known: dict[Any, int], value: Any, name: str) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from karat.model.pairs import FloatArray
+from karat.tasks.linking.clusters import in_order
 from karat.tasks.linking.counts import NUMBERS, Counting, Four, Groups, Weights
 from karat.tasks.linking.fields import densely
 from karat.tasks.linking.measures import Measure
@@ -79,7 +81,9 @@ def _rows(
     for place in range(len(by)):
         said = ["<macro>" if i == place else "<micro>" for i in range(len(by))]
         yield _named(name, by, said), macro(_along(four, shape, place))
-    yield _named(name, by, ["<micro>"] * len(by)), four.total().numbers()
+    last = _along(four, shape, len(by) - 1)
+    micro = four.of((in_order(getattr(last, n)[None]) for n in NUMBERS), four.whole)
+    yield _named(name, by, ["<micro>"] * len(by)), micro.numbers()
 
 
 def _named(name: str, by: Sequence[str], said: Sequence[str]) -> str:
@@ -87,10 +91,11 @@ def _named(name: str, by: Sequence[str], said: Sequence[str]) -> str:
 
 
 def _along(four: Four, shape: list[int], place: int) -> Four:
-    """The counts by one field, summed over all others."""
-    other = tuple(i for i in range(len(shape)) if i != place)
-    parts = (np.asarray(getattr(four, n)).reshape(shape).sum(axis=other) for n in NUMBERS)
-    return Four.of(parts, four.whole)
+    """The counts by one field, added over all others in their order."""
+    others = math.prod(n for i, n in enumerate(shape) if i != place)
+    cubes = (np.asarray(getattr(four, name)).reshape(shape) for name in NUMBERS)
+    rows = (np.moveaxis(cube, place, 0).reshape(shape[place], others) for cube in cubes)
+    return four.of((in_order(row) for row in rows), four.whole)
 
 
 def macro(four: Four) -> Numbers:
@@ -100,7 +105,7 @@ def macro(four: Four) -> Numbers:
 
 
 def _mean(values: list[int | float]) -> float:
-    return sum(values) / len(values) if values else 0.0
+    return float(in_order(np.array([values]))[0]) / len(values) if values else 0.0
 
 
 def macro_rows(fours: Mapping[str, Four], shape: list[int], place: int) -> dict[str, FloatArray]:

@@ -98,10 +98,10 @@ class Sides:
     @cached_property
     def totals(self) -> dict[str, dict[str, int | float]]:
         """Counts and scores of every measure, in the official arithmetic."""
-        wanted = expanded(self.measures)
-        apart = self.levels["documents"]
+        # Only clusters are counted by document: the official script adds all others up in one go.
+        apart = [one for one in self.levels["documents"] if one.clusters]
         out = {}
-        for measure in wanted:
+        for measure in expanded(self.measures):
             four = (
                 self.document_fours[measure.name].total()
                 if measure in apart

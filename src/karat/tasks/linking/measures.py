@@ -37,6 +37,11 @@ class Measure:
         return self.aggregate != "sets" and self.aggregate not in OVERLAPS
 
     @property
+    def adjusted(self) -> bool:
+        """Whether both sides are made comparable first."""
+        return self.aggregate in ADJUSTED
+
+    @property
     def whole(self) -> bool:
         """Whether its counts are whole numbers."""
         return self.aggregate in WHOLE
