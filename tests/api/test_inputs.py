@@ -93,3 +93,13 @@ def test_calls_that_cannot_work_say_why(
     gold, pred = sides
     with pytest.raises(karat.UsageError, match=says):
         karat.score(**{"gold": gold, "predictions": pred, **wrong})
+
+
+def test_a_misspelt_field_is_the_callers_slip_and_not_the_datas(sides: tuple[Rows, Rows]) -> None:
+    gold = [{**row, "channel": "mail"} for row in sides[0]]
+    pred = HOLDERS["bytes"](sides[1])
+    with pytest.raises(karat.DataError) as stopped:
+        karat.score(HOLDERS["bytes"](gold), pred, by="chanel")
+    (problem,) = stopped.value.problems
+    assert (problem.code, problem.key) == ("field-missing", "chanel")
+    assert "did you mean channel" in problem.help

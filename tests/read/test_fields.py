@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 
 from karat.errors import UsageError
 from karat.model.problem import Problems
-from karat.read.fields import Fields, Selected
+from karat.read.fields import Base, Fields, Selected, inside
 from karat.read.place import Place
 
 BASE = {"text": (str, msgspec.NODEFAULT), "label": (int | msgspec.UnsetType, msgspec.UNSET)}
 
 
 def select(
-    rows: list[dict[str, Any]], batch: int = 3, **wanted: Any
+    rows: list[dict[str, Any]], batch: int = 3, base: Base = BASE, **wanted: Any
 ) -> tuple[Selected, list[tuple[str, str | None]]]:
     fields = Fields(**wanted)
-    schema = fields.schema("Row", BASE)
+    schema = fields.schema("Row", base)
     problems = Problems()
     typed = [msgspec.convert({"text": "t", **row}, schema) for row in rows]
     for start in range(0, len(typed), batch):
@@ -44,6 +44,19 @@ def test_text_levels(values: list[str | None], batch: int) -> None:
     expected = [v if v in ("a", "b", "c") else None for v in values]
     assert named(selected.facets["meta.x y"]) == expected
     assert bool(problems) == (not any(expected))
+
+
+@pytest.mark.parametrize("meta", [{}, {"meta": (dict[str, Any] | None, None)}])
+def test_a_nested_field_may_stand_flat(meta: Base) -> None:
+    rows = [
+        {"meta.x": "a"},
+        {"meta": {"x": "b"}},
+        {"meta": {"x": "c"}, "meta.x": "d"},
+        {"meta": None},
+    ]
+    selected, _ = select(rows, base={**BASE, **meta}, by=("meta.x",))
+    assert named(selected.facets["meta.x"]) == ["a", "b", "c", None]
+    assert [inside(row, "meta.x") for row in rows] == ["a", "b", "c", msgspec.UNSET]
 
 
 @given(st.lists(st.floats(-1e6, 1e6) | st.integers(-50, 50), min_size=30, max_size=200))

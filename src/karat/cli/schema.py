@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import click
 import msgspec
 
@@ -9,11 +11,16 @@ from karat.cli.command import Command
 
 
 @click.command(cls=Command, name="schema")
-@click.argument("document", type=click.Choice(["report", "check"]), default="report")
+@click.argument(
+    "document", type=click.Choice(["report", "check"]), default="report", metavar="DOCUMENT"
+)
 def command(document: str) -> int:
     """Print the JSON schema of a DOCUMENT: report (the default) or check."""
-    schema = msgspec.json.encode(msgspec.json.schema(_shape(document)))
-    click.echo(msgspec.json.format(schema, indent=2).decode())
+    schema = msgspec.json.schema(_shape(document))
+    for shape in schema["$defs"].values():
+        # Docstrings come with the indentation of the source.
+        shape["description"] = inspect.cleandoc(shape.get("description", ""))
+    click.echo(msgspec.json.format(msgspec.json.encode(schema), indent=2).decode())
     return 0
 
 

@@ -52,15 +52,22 @@ def schema(
 ) -> tuple[type[msgspec.Struct], dict[str, Getter]]:
     """A Struct with the base fields and the wanted ones, and a getter for each of them.
 
-    A getter gives UNSET where the record lacks the field.
+    A getter gives UNSET where the record lacks the field. `meta.channel` may also stand flat in the
+    record, under a key with a dot in it, as in data frames made of nested rows.
     """
+    wanted = tuple(wanted)
     tree: dict[str, Any] = {}
     for name in wanted:
         node = tree
         for part in name.split("."):
             node = node.setdefault(part, {})
-    struct, paths = _struct(title, base, tree)
-    return struct, {name: _getter(path) for name, path in paths.items()}
+    flat = {name: (Any, msgspec.UNSET) for name in wanted if "." in name and name not in base}
+    struct, paths = _struct(title, {**base, **flat}, tree)
+    getters = {name: _getter(path) for name, path in paths.items()}
+    for at, name in enumerate({**base, **flat}):
+        if name in flat:
+            getters[name] = _either(getters[name], attrgetter(f"field_{at}"))
+    return struct, getters
 
 
 def _struct(
@@ -70,7 +77,7 @@ def _struct(
     paths: dict[str, str] = {}
     for name in dict.fromkeys((*base, *tree)):
         attribute = f"field_{len(fields)}"
-        paths[name] = attribute
+        paths.setdefault(name, attribute)  # a nested place goes before a flat one
         type_, default = base.get(name, (Any, msgspec.UNSET))
         inner = tree.get(name)
         if inner:
@@ -98,13 +105,24 @@ def _getter(path: str) -> Getter:
     return get
 
 
+def _either(nested: Getter, flat: Getter) -> Getter:
+    """What a record says in the nested place, or else in the flat one."""
+
+    def get(row: Any) -> Any:
+        value = nested(row)
+        return flat(row) if value is msgspec.UNSET else value
+
+    return get
+
+
 def inside(record: Any, name: str) -> Any:
-    """The value of a field of a plain record, UNSET where there is none."""
+    """The value of a field of a plain record, nested or flat; UNSET where there is none."""
+    value = record
     for part in name.split("."):
-        if not isinstance(record, Mapping) or part not in record:
-            return msgspec.UNSET
-        record = record[part]
-    return record
+        if not isinstance(value, Mapping) or part not in value:
+            return record.get(name, msgspec.UNSET) if isinstance(record, Mapping) else msgspec.UNSET
+        value = value[part]
+    return value
 
 
 def check_paths(record: Mapping[str, Any], wanted: Iterable[str], place: Place) -> None:

@@ -43,7 +43,8 @@ class KeyAudit:
         self._schema, self._inside = schema, inside
         self._known = frozenset(schema.__struct_encode_fields__)
         fields = msgspec.structs.fields(schema)
-        self._optional = [f.encode_name for f in fields if not f.required]
+        # What may be anything is no key of the schema but a field that the user named.
+        self._optional = [f.encode_name for f in fields if not f.required and f.type is not Any]
         self._attribute = {f.encode_name: f.name for f in fields}
         self._near: dict[str, str | None] = {}
         self._usual = -1
