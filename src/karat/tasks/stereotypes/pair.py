@@ -111,7 +111,7 @@ def _with_scores(
             text = f"there are no {sheet.section} scores for {sheet.file}"
             word = f"--skip-{sheet.section} leaves that test out"
             problems.add("section-missing", text, file=scores.file, key=sheet.section, help=word)
-    for section in scores.sections:
+    for section in scores.sections if sheets else ():
         used = section == FLAT or any(s.section == section for s in sheets)
         if not used and not request.options.get(f"skip_{section}"):
             text = f"the {section} scores are not used: there is no {section} data"
