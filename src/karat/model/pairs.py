@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -53,3 +53,25 @@ class Pairs(Generic[G, P]):
     facets: Mapping[str, Facet] = field(default_factory=dict)
     cluster: Facet | None = None
     weights: FloatArray | None = None
+
+
+class LineIds(Sequence[str]):
+    """Names for rows that have none: their numbers from 0, or those that `index` gives."""
+
+    def __init__(self, n: int, index: IntArray | None = None) -> None:
+        self._n, self._index = n, index
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, i: int) -> str: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[str]: ...
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self[j] for j in range(*i.indices(self._n))]
+        if not -self._n <= i < self._n:
+            raise IndexError(i)
+        i %= self._n
+        return str(i if self._index is None else int(self._index[i]))

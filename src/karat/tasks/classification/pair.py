@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, overload
-
 import numpy as np
 
-from karat.model.pairs import IntArray, Pairs, Which
+from karat.model.pairs import IntArray, LineIds, Pairs, Which
 from karat.model.problem import Problems
 from karat.model.task import Card, Request
 from karat.tasks.classification.columns import Predictions
@@ -71,25 +68,3 @@ def _labelled(pred: Predictions, index: IntArray) -> Predictions:
         pred.constant,
         pred.scores,
     )
-
-
-class LineIds(Sequence[str]):
-    """Rows of caches have no id; they are called by their record number, from 0."""
-
-    def __init__(self, n: int, index: IntArray | None) -> None:
-        self._n, self._index = n, index
-
-    def __len__(self) -> int:
-        return self._n
-
-    @overload
-    def __getitem__(self, i: int) -> str: ...
-    @overload
-    def __getitem__(self, i: slice) -> list[str]: ...
-    def __getitem__(self, i: Any) -> Any:
-        if isinstance(i, slice):
-            return [self[j] for j in range(*i.indices(self._n))]
-        if not -self._n <= i < self._n:
-            raise IndexError(i)
-        i %= self._n
-        return str(i if self._index is None else int(self._index[i]))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.model.pairs import IntArray, Pairs
+from karat.model.pairs import IntArray, LineIds, Pairs
 from karat.model.problem import Problems
 from karat.model.task import Card, Peek, Request, Source
 from karat.read.checks import report_count
@@ -168,7 +168,7 @@ def pairs_of(side: Side, item: str, request: Request) -> EntityPairs:
             notes=tuple(_notes(side)),
         ),
         pred=Predicted(pred),
-        ids=list(map(str, which.tolist())),
+        ids=LineIds(len(which), which),
         item=item,
         facets={name: facet.take(which) for name, facet in selected.facets.items()},
         cluster=None if selected.cluster is None else selected.cluster.take(which),

@@ -18,12 +18,9 @@ from karat.model.task import Declared
 from karat.read.checks import check_embedding, check_meta, check_text, check_timestamp, found
 from karat.read.fields import check_paths
 from karat.read.place import Place, Spoiled, kind, show
-from karat.tasks.entities.records import FURTHEST, GOLD_KEY, KNOWN, SPACY_KEY
+from karat.tasks.entities.records import FURTHEST, GOLD_KEY, KNOWN, SPACY_KEY, SPAN
 
 BIO_TAG = re.compile(r"[BIOESLU]-(.+)", re.DOTALL)
-
-_SPANS = {SPACY_KEY: ("start", "end", "label")}
-"""Key of a list of spans -> names of start, end and type; else a list of entities is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +75,8 @@ def check_entities(value: Any, key: str, place: Place) -> None:
         if not isinstance(entity, dict):
             message = f"value is a {kind(entity)}; an object with type and mentions is required"
             place.add("entity-type", message, path)
-        elif key in _SPANS:
-            start, end, label = _SPANS[key]
+        elif key == SPACY_KEY:
+            start, end, label = SPAN
             _check_type(entity, label, path, place)
             _check_span(entity, start, end, path, place)
         else:

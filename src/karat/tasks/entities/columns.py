@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import chain
 from operator import attrgetter
 from typing import Any
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -22,15 +20,14 @@ from karat.read.records import Batch, Records, read_records
 from karat.read.source import CACHE_EXTENSIONS
 from karat.tasks.entities.checks import RecordChecks
 from karat.tasks.entities.ends import TextReader, Texts
+from karat.tasks.entities.flat import Flattener
 from karat.tasks.entities.records import (
+    MENTION,
     SPACY_KEY,
+    SPAN,
     gold_schema,
     prediction_schema,
 )
-
-_mentions, _type = attrgetter("mentions"), attrgetter("type")
-_start, _end = attrgetter("start_offset"), attrgetter("end_offset")
-_ent_start, _ent_end, _label = attrgetter("start"), attrgetter("end"), attrgetter("label")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,51 +71,34 @@ class Written:
 
 
 class Collector:
-    """The mentions of a file while it is read. `lists(rows)` gives the entities of each row."""
+    """The mentions of a file while it is read."""
 
-    def __init__(self, reader: Records[Any], key: str, checks: RecordChecks) -> None:
-        self.reader, self.key, self.checks = reader, key, checks
+    def __init__(
+        self, reader: Records[Any], key: str, checks: RecordChecks, flat: Flattener
+    ) -> None:
+        self.reader, self.key, self.checks, self.flat = reader, key, checks, flat
         self.rows = 0
         self.number: Numbering[str] = Numbering()
         self.parts: dict[str, list[npt.NDArray[Any]]] = {}
         self.missing: list[int] = []
+        self._start, self._end, self._type = map(attrgetter, SPAN if key == SPACY_KEY else MENTION)
 
-    def add(self, batch: Batch[Any], lists: list[Any]) -> None:
+    def add(self, batch: Batch[Any]) -> None:
         """Take the entities of the next batch; rows that could not be read leave a gap."""
         if batch.first > self.rows:
             self.skip(batch.first - self.rows)
-        self.rows = batch.first + len(lists)
-        given = lists
-        if not all(lists):
-            gaps = [i for i, one in enumerate(lists) if one is None or one is msgspec.UNSET]
-            self.missing += [batch.first + i for i in gaps]
-            given = [one or () for one in lists]
-        sizes = np.fromiter(map(len, given), np.int64, len(given))
-        entities = list(chain.from_iterable(given))
-        if self.key == SPACY_KEY:
-            self._add_spans(batch, sizes, entities)
-        else:
-            self._add_groups(batch, sizes, entities)
-
-    def _add_groups(self, batch: Batch[Any], sizes: IntArray, entities: list[Any]) -> None:
-        groups = list(map(_mentions, entities))
-        lengths = np.fromiter(map(len, groups), np.int64, len(groups))
-        if len(lengths) and not lengths.all():
-            owner = np.repeat(np.arange(len(sizes)), sizes)
-            for i in np.unique(owner[lengths == 0]).tolist():
+        self.rows = batch.first + len(batch.rows)
+        flat = self.flat.of(batch.rows)
+        self.missing += [batch.first + i for i in flat.missing]
+        if not flat.lengths.all():
+            owner = np.repeat(np.arange(len(flat.sizes)), flat.sizes)
+            for i in np.unique(owner[flat.lengths == 0]).tolist():
                 self.checks.diagnose(batch.record(i), batch.place(i))
-        mentions = list(chain.from_iterable(groups))
-        count = len(mentions)
-        starts = np.fromiter(map(_start, mentions), np.int64, count)
-        ends = np.fromiter(map(_end, mentions), np.int64, count)
-        self._put(sizes, lengths, starts, ends, self.number.codes(list(map(_type, entities))))
-
-    def _add_spans(self, batch: Batch[Any], sizes: IntArray, spans: list[Any]) -> None:
-        count = len(spans)
-        starts = np.fromiter(map(_ent_start, spans), np.int64, count)
-        ends = np.fromiter(map(_ent_end, spans), np.int64, count)
-        ones = np.ones(count, dtype=np.int64)
-        self._put(sizes, ones, starts, ends, self.number.codes(list(map(_label, spans))))
+        count = len(flat.mentions)
+        starts = np.fromiter(map(self._start, flat.mentions), np.int64, count)
+        ends = np.fromiter(map(self._end, flat.mentions), np.int64, count)
+        kinds = self.number.codes(list(map(self._type, flat.entities)))
+        self._put(flat.sizes, flat.lengths, starts, ends, kinds)
 
     def _put(
         self, sizes: IntArray, lengths: IntArray, starts: IntArray, ends: IntArray, kinds: CodeArray
@@ -180,36 +160,22 @@ class GoldFile:
     watch: DeclaredWatch
 
 
-def keys_inside(key: str, getter: Callable[[Any], Any]) -> Callable[[Sequence[Any]], int]:
-    """What counts the keys inside the entities of typed rows, for the key audit."""
-
-    def count(rows: Sequence[Any]) -> int:
-        entities = list(chain.from_iterable(filter(None, map(getter, rows))))
-        if key == SPACY_KEY:
-            return 3 * len(entities)
-        return 2 * len(entities) + 2 * sum(map(len, map(_mentions, entities)))
-
-    return count
-
-
 def read_gold(source: Source, key: str, request: Request, problems: Problems) -> GoldFile:
     """A file of data whose entities stand under `key`."""
     declared = request.declared
     fields = Fields(request.by, request.cluster, request.weights, computed_fields())
     checks = RecordChecks(key, True, declared, fields.decoded)
     schema = gold_schema(fields, key, declared)
-    entities = fields.getter(key)
-    reader = read_records(
-        source, schema, problems, checks.diagnose, CACHE_EXTENSIONS, keys_inside(key, entities)
-    )
-    collector, texts = Collector(reader, key, checks), TextReader()
+    flat = Flattener(key, fields.getter(key))
+    reader = read_records(source, schema, problems, checks.diagnose, CACHE_EXTENSIONS, flat.keys)
+    collector, texts = Collector(reader, key, checks, flat), TextReader()
     watch, rows = DeclaredWatch(declared, fields), 0
     for batch in reader:
         if batch.first > rows:
             texts.skip(batch.first - rows)
             fields.skip(batch.first - rows)
         rows = batch.first + len(batch.rows)
-        collector.add(batch, list(map(entities, batch.rows)))
+        collector.add(batch)
         texts.add(list(map(fields.getter("text"), batch.rows)))
         fields.add(batch.rows, batch.place)
         for i in sorted(watch.odd(batch)):
@@ -243,11 +209,9 @@ def read_predictions(source: Source, key: str, problems: Problems) -> Written:
     """A file of predictions."""
     schema = prediction_schema(key)
     checks = RecordChecks(key, False)
-    entities = attrgetter(key)
-    reader = read_records(
-        source, schema, problems, checks.diagnose, CACHE_EXTENSIONS, keys_inside(key, entities)
-    )
-    collector = Collector(reader, key, checks)
+    flat = Flattener(key, attrgetter(key))
+    reader = read_records(source, schema, problems, checks.diagnose, CACHE_EXTENSIONS, flat.keys)
+    collector = Collector(reader, key, checks, flat)
     for batch in reader:
-        collector.add(batch, list(map(entities, batch.rows)))
+        collector.add(batch)
     return collector.finish()

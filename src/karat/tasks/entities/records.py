@@ -23,6 +23,9 @@ FURTHEST = 2**31 - 2
 
 Offset = Annotated[int, msgspec.Meta(ge=-FURTHEST, le=FURTHEST)]
 GOLD_KEY, PREDICTED_KEY, SPACY_KEY = "entities", "predicted_entities", "ents"
+MENTION, SPAN = ("start_offset", "end_offset", "type"), ("start", "end", "label")
+"""Names of start, end and type: in caches, and in spaCy's spans."""
+
 KNOWN = ("text", GOLD_KEY, PREDICTED_KEY, SPACY_KEY, "timestamp", "meta")
 
 

@@ -23,6 +23,9 @@ from karat.read.source import CACHE_EXTENSIONS
 from karat.tasks.entities import GOLD_TAGS, PREDICTED_TAGS, tagged_share
 from karat.tasks.entities.tagged import Tagged, Tags, check_lengths, school_of, select
 
+FEWEST_TAGS = 0.1
+"""A column of words may hold an I or an A; in one of tags, no fewer cells than these are tags."""
+
 IGNORED = -100
 """What Hugging Face writes for tokens that are not scored."""
 
@@ -35,8 +38,11 @@ def read_conll(request: Request, problems: Problems) -> Tagged | None:
 
     The predictions are missing where a single file has tags in its last column only.
     """
-    source, marks = request.gold[0], school_of(request.options) == "conlleval"
-    both = not request.predictions and tagged_share(source.peek(), -2) > 0.5
+    source, school = request.gold[0], school_of(request.options)
+    marks = school == "conlleval"
+    # Where any text is a tag to the school, the cells do not tell.
+    told = request.purpose == "score" and school in ("conlleval", "seqeval")
+    both = not request.predictions and (told or tagged_share(source.peek(), -2) >= FEWEST_TAGS)
     gold = read_columns(source, 2 if both else 1, problems, marks)
     pred = gold if both else None
     if request.predictions:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.model.pairs import CodeArray, Facet, FloatArray, IntArray, Pairs
+from karat.model.pairs import CodeArray, Facet, FloatArray, IntArray, LineIds, Pairs
 from karat.model.problem import Problems
 from karat.model.task import Request
 from karat.read.fields import Column, Selected
@@ -107,7 +107,7 @@ def pair_tags(found: Tagged, item: str, request: Request, problems: Problems) ->
             notes=tuple(notes),
         ),
         pred=Predicted(said, right),
-        ids=list(map(str, range(n))),
+        ids=LineIds(n),
         item=item,
         facets=chosen.facets,
         cluster=chosen.cluster,
