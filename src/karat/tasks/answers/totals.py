@@ -40,7 +40,9 @@ def quieted(scores: Scores, threshold: float) -> list[bool]:
     """
     chances = scores.chances
     if chances is None:
-        return [threshold < 0 and text is not None for text in scores.said]
+        if not threshold < 0:
+            return [False] * len(scores.ids)
+        chances = dict.fromkeys(scores.ids, 0)
     return [
         text is not None and chances[key] > threshold
         for key, text in zip(scores.ids, scores.said, strict=True)
