@@ -12,6 +12,7 @@ import pytest
 
 import karat
 from karat.errors import UsageError
+from linking import brute
 
 Write = Callable[[str, str], Path]
 DATA = os.environ.get("KARAT_REFERENCE_DATA")
@@ -115,6 +116,60 @@ def test_clusters_inside_documents_have_intervals(write: Write) -> None:
     across = report_of(write, gold.replace("_", "").replace("E1", "E"), system, measure=["luo"])
     assert across["muc.fscore"].low is None
     assert "across documents" in across["muc.fscore"].no_interval
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_blanc_and_the_conll_average_are_means(write: Write, seed: int) -> None:
+    """Over all pairs of mentions of a document, written with sets of pairs."""
+    dice = Random(seed)
+    sides: list[list[brute.Row]] = [
+        [("d", k, k, f"E{dice.randrange(3)}") for k in range(8) if dice.random() < 0.9]
+        for _ in range(2)
+    ]
+    text = ["\n".join(" ".join(map(str, row)) for row in side) for side in sides]
+    report = report_of(write, *text, measure=["conll", "blanc"])
+    gold, system = map(brute.clusters, sides)
+    kinds = [(f(gold), f(system)) for f in (brute.pairs, brute.apart)]
+    scored = [score(len(k & r), len(r), len(k)) for k, r in kinds if k or r]
+    for place, name in enumerate(("precision", "recall", "fscore")):
+        mean = sum(three[place] for three in scored) / len(scored)
+        assert report[f"blanc.{name}"].value == pytest.approx(mean), name
+    found = []
+    for half in (brute.muc, brute.b_cubed):
+        (rtp, relevant), (ptp, retrieved) = half(gold, system), half(system, gold)
+        found.append(harmonic(share(ptp, retrieved), share(rtp, relevant)))
+    aligned = brute.ceaf(gold, system, entities=True)
+    found.append(harmonic(share(aligned, len(system)), share(aligned, len(gold))))
+    assert report["conll_average"].value == pytest.approx(sum(found) / 3)
+
+
+def share(part: Any, whole: int) -> float:
+    return float(part / whole) if whole else 0.0
+
+
+def harmonic(p: float, r: float) -> float:
+    return 2 * p * r / (p + r) if p + r else 0.0
+
+
+def score(both: int, made: int, there: int) -> tuple[float, float, float]:
+    p, r = share(both, made), share(both, there)
+    return p, r, harmonic(p, r)
+
+
+def test_any_two_formats_may_meet(tmp_path: Path) -> None:
+    """A table of 2015, AIDA and coreference columns against an annotation table, undeclared."""
+    table = tmp_path / "gold.tsv"
+    table.write_text("d\t1\t2\tE1\t1.0\tPER/NAM\n")
+    others = {
+        "edl.tab": "run\tm\tX\td:1-2\tE1\tPER\tNAM\t1.0\n",
+        "aida.tsv": "-DOCSTART- (d)\nX\tB\tX Y\tE1\nY\tI\tX Y\tE1\n",
+        "coref.conll": "#begin document d\nx (0\ny 0)\n#end document\n",
+    }
+    for name, text in others.items():
+        (tmp_path / name).write_text(text)
+        for sides in ((table, tmp_path / name), (tmp_path / name, table)):
+            report = karat.score(*map(str, sides), measure=["strong_mention_match"])
+            assert report["strong_mention_match.fscore"].value == 1, sides
 
 
 def test_slices_of_clusters_are_measured_inside(write: Write) -> None:

@@ -36,7 +36,8 @@ def read_aida(source: Source, problems: Problems) -> Iterator[tuple[int, Mention
         inside = len(cells) > 3 and cells[1] == "I"
         if text.startswith(BOUNDARY):
             yield from finished()
-            docid = text[len(BOUNDARY) :].strip().strip("()").replace(" ", "_") or f"doc{count}"
+            name = text[len(BOUNDARY) :].strip().removeprefix("(").removesuffix(")")
+            docid = name.replace(" ", "_") or f"doc{count}"
             token, count = 0, count + 1
             continue
         if not text.strip():
@@ -83,8 +84,6 @@ def write_aida(mentions: Iterable[Mention]) -> Iterator[str]:
         yield f"{BOUNDARY} ({docid})"
         token = 1
         for one in sorted(some, key=lambda m: (m.start, -m.end)):
-            if one.start < token:
-                continue
             yield from (f"w{i}" for i in range(token, one.start))
             words = [f"w{i}" for i in range(one.start, one.end + 1)]
             eid = one.candidates[0].eid if one.candidates else NIL

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +11,20 @@ from karat.model.problem import Problems
 from karat.read.source import Source
 from karat.tasks.linking.aida import write_aida
 from karat.tasks.linking.annotations import Mention
-from karat.tasks.linking.coref import write_coref
+from karat.tasks.linking.carry import carried
+from karat.tasks.linking.coref import Ids, write_coref
 from karat.tasks.linking.formats import id_mapping, read_side
 from karat.tasks.linking.standoff import write_folder
 from karat.tasks.linking.tacwrite import write_edl, write_tac
 from karat.tasks.linking.tsv import write_table
 
-LINES = {
+LINES: dict[str, Callable[[Iterable[Mention]], Iterator[str]]] = {
     "neleval": write_table,
     "tac2015": write_edl,
-    "conll-coref": write_coref,
     "aida": write_aida,
 }
 FOLDERS = {"brat-links": write_folder, "tac2014": write_tac}
+COREF = "conll-coref"
 TRUE = {"1", "true", "yes", "on"}
 
 
@@ -45,13 +46,30 @@ def convert(
     if problems.errors:
         return
     target = said["to"]
-    mentions = list(side.annotations.mentions())
-    _warn(mentions, target, inputs[0], problems)
+    mentions = carried(list(side.annotations.mentions()), target, str(inputs[0]), problems)
     if target in FOLDERS:
         FOLDERS[target](mentions, output)
         return
+    lines = _coref(mentions, said, problems) if target == COREF else LINES[target](mentions)
     with output.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{line}\n" for line in LINES[target](mentions))
+        file.writelines(f"{line}\n" for line in lines)
+
+
+def _coref(
+    mentions: Sequence[Mention], said: Mapping[str, Any], problems: Problems
+) -> Iterator[str]:
+    """Lines of coreference columns; says which ids their clusters cannot keep."""
+    ids = Ids(said["with_kb"], said["cross_doc"])
+    pairs = {(c.eid, one.docid) for one in mentions for c in one.candidates[:1]}
+    lost = {eid for eid, docid in pairs if ids.key(eid, docid) is None}
+    if lost:
+        problems.add(
+            "ids-dropped",
+            f"{len(lost)} ids become numbers, since clusters are NILs of a document",
+            severity="warning",
+            help="--option with_kb=1 keeps ids, --option cross_doc=1 those of all documents",
+        )
+    return write_coref(mentions, ids)
 
 
 def _year(text: Any) -> int:
@@ -59,25 +77,3 @@ def _year(text: Any) -> int:
         return int(text)
     except ValueError as error:
         raise UsageError(f"tac_year is a year, not {text!r}") from error
-
-
-def _warn(mentions: Iterable[Mention], target: str, source: Path, problems: Problems) -> None:
-    """Say what the target cannot hold."""
-    several = sum(len(one.candidates) > 1 for one in mentions)
-    if target in ("brat-links", "conll-coref", "aida") and several:
-        text = f"{several} mentions have several candidates; {target} keeps the best one"
-        problems.add("candidates-dropped", text, file=str(source), severity="warning")
-    if target in ("tac2014", "tac2015"):
-        bare = sum(not one.candidates for one in mentions)
-        if bare:
-            text = f"{bare} mentions without entity get a NIL of their own"
-            problems.add("nil-made", text, file=str(source), severity="warning")
-    if target == "aida":
-        ends: dict[str, int] = {}
-        lost = 0
-        for one in mentions:
-            lost += one.start <= ends.get(one.docid, 0)
-            ends[one.docid] = max(one.end, ends.get(one.docid, 0))
-        if lost:
-            text = f"{lost} mentions overlap one before them and are left out"
-            problems.add("mention-dropped", text, file=str(source), severity="warning")

@@ -22,6 +22,7 @@ BEGIN, END = "#begin document", "#end document"
 NOTHING = frozenset("-_*")
 """What stands where no mention begins or ends."""
 
+_KEY = re.compile(r"[^()|\s]+")
 _ITEM = re.compile(r"\(?[^()|]+\)?")
 
 
@@ -47,6 +48,15 @@ class Ids:
             return key
         prefixed = key if self.with_kb else f"{NIL}{key}"
         return prefixed if self.cross_doc else f"{prefixed}:{document}"
+
+    def key(self, eid: str, document: str) -> str | None:
+        """The id that is read as this entity, None where there is none."""
+        key = eid
+        if not (self.with_kb and not eid.startswith(NIL)):
+            key = eid if self.with_kb else eid.removeprefix(NIL)
+            key = key if self.cross_doc else key.removesuffix(f":{document}")
+        sound = _KEY.fullmatch(key) is not None and self.named(key, document) == eid
+        return key if sound else None
 
 
 def read_coref(
@@ -178,25 +188,56 @@ class _Reader:
                 yield line, Mention(document.name, start, end, (Candidate(eid),))
 
 
-def write_coref(mentions: Iterable[Mention]) -> Iterator[str]:
+def write_coref(mentions: Iterable[Mention], ids: Ids | None = None) -> Iterator[str]:
     """Lines of coreference columns: document, token number, a placeholder and the tag.
 
-    Offsets must be token numbers from 1, as `read_coref` gives them.
+    Offsets must be token numbers from 1, as `read_coref` gives them. Entities keep the ids that
+    are read as them; others are numbered, in a document or, if ids go across, in all of them.
     """
-    for docid, some in by_document(mentions).items():
+    ids = ids or Ids()
+    documents = by_document(mentions)
+    every = _Keys(ids, documents) if ids.cross_doc else None
+    for docid, some in documents.items():
         yield f"{BEGIN} {docid}"
-        numbers: dict[str, int] = {}
+        keys = every or _Keys(ids, {docid: some})
         opening: dict[int, list[str]] = {}
         closing: dict[int, list[str]] = {}
         for one in sorted(some, key=lambda m: (m.start, -m.end)):
-            eid = one.candidates[0].eid if one.candidates else ""
-            key = str(numbers.setdefault(eid, len(numbers)))
+            key = keys.of(one)
             if one.start == one.end:
                 opening.setdefault(one.start, []).append(f"({key})")
             else:
                 opening.setdefault(one.start, []).append(f"({key}")
                 closing.setdefault(one.end, []).insert(0, f"{key})")
         for token in range(1, max((one.end for one in some), default=0) + 1):
-            tag = "|".join(opening.get(token, []) + closing.get(token, [])) or "-"
+            tag = "|".join(closing.get(token, []) + opening.get(token, [])) or "-"
             yield f"{docid} 0 {token} w {tag}"
         yield END
+
+
+class _Keys:
+    """The ids of the entities of some documents, and free numbers for those that have none."""
+
+    def __init__(self, ids: Ids, documents: dict[str, list[Mention]]) -> None:
+        self.ids = ids
+        self.taken = {self._own(one) for some in documents.values() for one in some}
+        self.numbers: dict[str, str] = {}
+        self.next = 0
+
+    def _own(self, one: Mention) -> str | None:
+        return self.ids.key(one.candidates[0].eid, one.docid) if one.candidates else None
+
+    def of(self, one: Mention) -> str:
+        """The id of a mention's entity. Mentions without candidate are one cluster."""
+        own = self._own(one)
+        if own is not None:
+            return own
+        eid = one.candidates[0].eid if one.candidates else NIL
+        if eid not in self.numbers:
+            # Where ids are those of a knowledge base, a NIL has to say that it is none.
+            prefix = NIL if self.ids.with_kb and eid.startswith(NIL) else ""
+            while f"{prefix}{self.next}" in self.taken:
+                self.next += 1
+            self.numbers[eid] = f"{prefix}{self.next}"
+            self.next += 1
+        return self.numbers[eid]

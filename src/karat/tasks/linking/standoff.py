@@ -14,6 +14,7 @@ from karat.model.problem import Problems
 from karat.read.brat import NOTES, Notes, mark_line, read_notes, reference_line
 from karat.read.place import Place
 from karat.tasks.linking.annotations import NIL, Candidate, Mention, by_document
+from karat.tasks.linking.carry import file_name
 
 BASE = "Wikipedia:"
 
@@ -68,5 +69,5 @@ def write_folder(mentions: Iterable[Mention], folder: Path) -> None:
             lines.append(mark_line(number, kind, one.start, one.end + 1))
             if best.eid:
                 lines.append(reference_line(number, f"{BASE}{quote(best.eid)}"))
-        path = folder / f"{docid.replace('/', '_')}{NOTES}"
+        path = folder / f"{file_name(docid)}{NOTES}"
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
