@@ -26,7 +26,8 @@ def test_json_is_one_document_in_full_precision(report: Report) -> None:
 
 def test_csv_holds_scores_and_slices(report: Report) -> None:
     rows = list(csv.DictReader(io.StringIO(csvfile.render(report).decode(), newline="")))
-    assert [row["kind"] for row in rows] == ["score"] * 4 + ["slice"] * 2
+    assert [row["kind"] for row in rows] == ["score"] * 4 + ["slice"] * 2 + ["signature"]
+    assert rows[-1]["name"] == report.signature.text
     assert float(rows[0]["value"]) == 0.80112
     assert rows[2]["value"] == ""
     assert rows[2]["reason"] == "one class only"

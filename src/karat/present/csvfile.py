@@ -37,7 +37,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def render(report: Report) -> bytes:
-    """A row a score, a slice and score, a difference; numbers in full, undefined left empty."""
+    """A row a score, a slice and score, a difference, then the signature; numbers in full."""
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, COLUMNS, restval="")
     writer.writeheader()
@@ -61,7 +61,8 @@ def _rows(report: Report) -> list[dict[str, object]]:
     for system in report.systems:
         place = {"kind": "score", "system": system.name}
         rows += [place | {name: getattr(score, name) for name in told} for score in system.scores]
-    return rows + [row for one in report.comparisons for row in _differences(report, one)]
+    rows += [row for one in report.comparisons for row in _differences(report, one)]
+    return [*rows, {"kind": "signature", "name": report.signature.text}]
 
 
 def _differences(report: Report, comparison: Comparison) -> list[dict[str, object]]:

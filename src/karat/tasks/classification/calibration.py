@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from karat.model.exact import exact_group_sums
 from karat.model.metric import Scored
 from karat.model.pairs import BoolArray, Facet, FloatArray, Which
 
@@ -60,12 +61,10 @@ def binned(evidence: Reliability, weights: FloatArray | None = None) -> Bins:
         w = weights if w is None else w * weights
     bin_of = np.clip(np.ceil(p * BINS).astype(np.int64) - 1, 0, BINS - 1)
 
-    def total(values: FloatArray | None) -> FloatArray:
-        if w is not None:
-            values = w if values is None else values * w
-        return np.bincount(bin_of, weights=values, minlength=BINS).astype(np.float64)
+    def total(values: FloatArray) -> FloatArray:
+        return exact_group_sums(values if w is None else values * w, bin_of, BINS)
 
-    weight = total(None)
+    weight = total(np.ones(len(p)))
     variance = total(p * (1 - p) * (1.0 if w is None else w))
     with np.errstate(invalid="ignore", divide="ignore"):
         return Bins(
