@@ -9,6 +9,7 @@ import pytest
 from sklearn import metrics as oracle
 
 import karat
+from karat.tasks.classification.order import descending
 
 CASES = [
     # classes, rows, decimals written, share of labels taken from the prediction
@@ -215,3 +216,22 @@ def test_the_table_of_classes_is_weighted_as_the_scores_are() -> None:
         assert precision == pytest.approx(report[f"precision_class_{name}"].value, abs=1e-12)
         assert (true, said) == ((labels == c).sum(), (top == c).sum())
     assert "weighted" in table.note
+
+
+def test_equal_scores_stay_in_the_order_of_the_rows() -> None:
+    """As a stable sort leaves them: other sorts differ between processors."""
+    scores = np.random.default_rng(2).integers(0, 9, 500) / 8
+    found = descending(scores)
+    assert np.array_equal(found.order, np.argsort(-scores, kind="stable"))
+    for place in (0, 250, 499):
+        level = np.flatnonzero(scores[found.order] == scores[found.order][place])
+        assert (found.first[place], found.last[place]) == (level[0], level[-1])
+
+
+def test_calibration_does_not_depend_on_the_order_of_rows() -> None:
+    labels, probabilities = rows(5, 400, 4, 0.6, 3)
+    first = report_of(labels, probabilities)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(len(labels))
+        again = report_of(labels[order], probabilities[order])
+        assert (again.ece, again.mce) == (first.ece, first.mce)

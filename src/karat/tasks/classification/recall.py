@@ -57,7 +57,7 @@ def above(scores: FloatArray, weights: FloatArray | None) -> FloatArray:
     if weights is None:
         under = np.searchsorted(np.sort(scores), THRESHOLDS)
         return np.asarray(len(scores) - under[::-1], dtype=np.float64)
-    order = np.argsort(scores)
+    order = np.argsort(scores, kind="stable")
     mass: FloatArray = np.concatenate([np.zeros(1), np.cumsum(weights[order])])
     return np.asarray(mass[-1] - mass[np.searchsorted(scores[order], THRESHOLDS)])[::-1]
 
