@@ -49,6 +49,21 @@ def test_change_of_accuracy_and_its_interval(task: str) -> None:
 
 
 @pytest.mark.parametrize("task", CLASSIFICATION)
+def test_what_the_metrics_lost(task: str) -> None:
+    """Accuracy, F1 and Brier by what they lost, log loss by the share it grew."""
+    ref, other = expected()[task]["ref"], expected()[task]["eval"]
+    found = {one.subject: one for one in find(stressed(task), "overall_metrics").cases}
+    assert set(found) == {"accuracy", "f1_macro", "log_loss", "brier"}
+    for name, key, sign in (("accuracy", "accuracy", -1), ("f1_macro", "macro_f1", -1),
+                            ("brier", "brier_sum", 1)):  # fmt: skip
+        assert near(found[name].value, sign * (other[key] - ref[key]))
+        assert (found[name].warn, found[name].fail) == (0.05, 0.10)
+    growth = other["log_loss"] / ref["log_loss"] - 1
+    assert found["log_loss"].value == pytest.approx(growth, abs=1e-5)
+    assert (found["log_loss"].warn, found["log_loss"].fail) == (0.10, 0.25)
+
+
+@pytest.mark.parametrize("task", CLASSIFICATION)
 def test_label_drift(task: str) -> None:
     """PSI with 1 added to each bin, and the chi-square p."""
     for name, key, subject in (

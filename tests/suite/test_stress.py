@@ -20,6 +20,7 @@ from karat.cli.main import main
 from karat.model.report import Report
 from karat.model.seen import Trials
 from karat.model.suite import worst
+from karat.present.html.page import render, reports_in
 from karat.stats.multiple import benjamini_hochberg
 from karat.suite import subsets
 from karat.suite.limits import LIMITS, limits
@@ -273,6 +274,51 @@ def test_missing_metadata_is_counted() -> None:
     assert (found.status, found.rows_total) == ("fail", 30)
 
 
+def test_a_known_rate_of_missing_values_is_an_estimate() -> None:
+    """Nulls as often as reference has them, within Fisher's exact test; far more fail."""
+    ref, some, many = rows(60, 18), rows(60, 19), rows(60, 20)
+    for side, every in ((ref, 20), (some, 8), (many, 3)):
+        for row in side[0][::every]:
+            row["meta"]["number"] = None
+    for other, hits, status in ((some, 8, "pass"), (many, 20, "fail")):
+        found = case(run(ref, other), "metadata_null", "number")
+        table = [[hits, 60 - hits], [3, 57]]
+        assert found.p == pytest.approx(stats.fisher_exact(table, alternative="greater")[1])
+        assert (found.status, found.rows_total) == (status, hits)
+
+
+def test_a_single_gap_warns_where_reference_has_none() -> None:
+    """One null of 60 is worth a look, and no failure."""
+    ref, other = rows(60, 18), rows(60, 19)
+    other[0][5]["meta"]["number"] = None
+    found = case(run(ref, other), "metadata_null", "number")
+    assert (found.status, [row.index for row in found.rows]) == ("warning", [5])
+
+
+@pytest.mark.parametrize("task", ["text-classification", "entities"])
+def test_names_of_metadata_may_hold_dots_and_stars(task: str) -> None:
+    """They are keys of `meta`, no paths through it."""
+    ref, other = rows(60, 18), rows(60, 19)
+    for row in (*ref[0], *other[0]):
+        row["meta"] = {"a.b": "x", "5*": 1.5}
+        row["entities"] = row["predicted_entities"] = []
+    report = karat.stress(
+        task=task,
+        ref=ref[0],
+        evaluation=other[0],
+        ref_predictions=None if task == "entities" else ref[1],
+        eval_predictions=None if task == "entities" else other[1],
+        numeric=("5*",),
+        categorical=("a.b",),
+    )
+    assert [one.subject for one in find(report, "metadata_null").cases] == ["5*", "a.b"]
+
+
+def test_a_name_that_cannot_be_looked_for_is_refused() -> None:
+    with pytest.raises(karat.UsageError, match="cannot be named"):
+        run(rows(40, 1), rows(40, 2), categorical=('a"b',))
+
+
 # --- settings ----------------------------------------------------------------------------------
 
 
@@ -494,3 +540,15 @@ def test_what_cannot_run_is_status_2(words: list[str], capsys: pytest.CaptureFix
 def test_worst_of_nothing_is_skip() -> None:
     assert worst([]) == "skip"
     assert worst(["pass", "warning", "skip"]) == "warning"
+
+
+def test_a_page_of_many_cases_stays_small() -> None:
+    """Thousands of subsets: the page shows and holds the worst, the document all of them."""
+    report = run(rows(120, 1), rows(120, 2))
+    test = find(report, "subset_performance")
+    test.cases *= 300
+    page = render(report)
+    assert len(page) < 1_000_000
+    (held,) = reports_in(page)
+    assert len(find(held, "subset_performance").cases) == 20
+    assert f"and {len(test.cases) - 20} more cases in the JSON document" in page.decode()

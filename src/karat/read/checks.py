@@ -65,7 +65,7 @@ def check_meta(record: Mapping[str, Any], numeric: Iterable[str], place: Place) 
         place.add("meta-type", f"value is a {kind(meta)}; an object is required", "meta")
         return
     for name in numeric:
-        value = inside(meta, name)
+        value = meta.get(name)
         if not is_number_or_missing(value):
             message = f"{show(value)} is a {kind(value)} but '{name}' is declared numeric"
             place.add("meta-numeric", message, f"meta.{name}")

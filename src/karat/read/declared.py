@@ -32,7 +32,8 @@ def data_schema(base: Base, fields: Fields, declared: Declared) -> type[msgspec.
     }
     for name in declared.embeddings:
         shared[name] = (list[float] | None | Missing, msgspec.UNSET)
-    return fields.schema("Data", {**base, **shared}, map(_path, _metadata(declared)))
+    metadata = (("meta", name) for name in _metadata(declared))
+    return fields.schema("Data", {**base, **shared}, metadata)
 
 
 class DeclaredWatch:

@@ -48,20 +48,23 @@ def factors(by: str) -> list[str]:
 
 
 def schema(
-    title: str, base: Base, wanted: Iterable[str]
+    title: str, base: Base, wanted: Iterable[str | tuple[str, ...]]
 ) -> tuple[type[msgspec.Struct], dict[str, Getter]]:
     """A Struct with the base fields and the wanted ones, and a getter for each of them.
 
-    A getter gives UNSET where the record lacks the field. `meta.channel` may also stand flat in the
-    record, under a key with a dot in it, as in data frames made of nested rows.
+    A wanted field is a name with a dot between its parts, or its parts, which may hold dots. It may
+    also stand flat in the record, under a key with dots in it, as in data frames made of nested
+    rows. A getter gives UNSET where the record lacks the field.
     """
-    wanted = tuple(wanted)
     tree: dict[str, Any] = {}
-    for name in wanted:
-        node = tree
-        for part in name.split("."):
+    flat: dict[str, tuple[Any, Any]] = {}
+    for one in wanted:
+        parts = one.split(".") if isinstance(one, str) else one
+        name, node = ".".join(parts), tree
+        for part in parts:
             node = node.setdefault(part, {})
-    flat = {name: (Any, msgspec.UNSET) for name in wanted if "." in name and name not in base}
+        if "." in name and name not in base:
+            flat[name] = (Any, msgspec.UNSET)
     struct, paths = _struct(title, {**base, **flat}, tree)
     getters = {name: _getter(path) for name, path in paths.items()}
     for at, name in enumerate({**base, **flat}):
@@ -355,8 +358,13 @@ class Fields:
         """The wanted fields that stand in the records."""
         return tuple(name for name in self.names if name not in self._computed)
 
-    def schema(self, title: str, base: Base, also: Iterable[str] = ()) -> type[msgspec.Struct]:
+    def schema(
+        self, title: str, base: Base, also: Iterable[tuple[str, ...]] = ()
+    ) -> type[msgspec.Struct]:
         """The Struct to decode: the base fields and the wanted ones."""
+        also = tuple(also)
+        for name in (*base, *(".".join(parts) for parts in also)):
+            _refuse_letters(name)
         struct, self._getters = schema(title, base, (*self.decoded, *also))
         return struct
 
@@ -457,9 +465,13 @@ def _meant(name: str, known: Collection[str]) -> str:
 
 
 def _refuse_unwritable(name: str) -> None:
-    """Refuse a name that typed decoding cannot look for."""
+    """Refuse a name to slice by that typed decoding cannot look for."""
     if not all(factors(name)):
         raise UsageError(f"a field in {name!r} has no name", help="write FIELD or FIELD*FIELD")
+    _refuse_letters(name)
+
+
+def _refuse_letters(name: str) -> None:
     if any(letter in '"\\' or letter < " " for letter in name):
         raise UsageError(
             f"a field cannot be named {name!r}",

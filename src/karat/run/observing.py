@@ -50,7 +50,7 @@ def observe(
             images=one.images,
             numeric={key: _numbers(one.meta.get(key), one.n) for key in kinds[0]},
             categorical={key: _levels(one.meta.get(key), one.n) for key in kinds[1]},
-            embeddings={key: np.array(v, dtype=np.float64) for key, v in one.vectors.items()},
+            embeddings=one.vectors,
         )
         for name, one in raw.items()
     }
@@ -64,7 +64,7 @@ class _Raw:
     texts: dict[str, list[str]] = field(default_factory=dict)
     images: list[str] | None = None
     meta: dict[str, list[Any]] = field(default_factory=dict)
-    vectors: dict[str, list[list[float]]] = field(default_factory=dict)
+    vectors: dict[str, FloatArray] = field(default_factory=dict)
 
 
 def _read(card: Card, request: Request, rows: int) -> _Raw:
@@ -87,8 +87,11 @@ def _read(card: Card, request: Request, rows: int) -> _Raw:
     columns: list[list[Any]] = [[] for _ in names]
     for batch in Records(source, schema, Problems(), pass_over):
         for i, column in enumerate(columns):
-            attribute = f"f{i}"
-            column.extend(getattr(row, attribute) for row in batch.rows)
+            values = [getattr(row, f"f{i}") for row in batch.rows]
+            if i < len(kinds):
+                column.extend(values)
+            else:
+                column.append(np.array(values, dtype=np.float64))
         _take_meta(out.meta, [getattr(row, META) for row in batch.rows], batch.first)
     for values in out.meta.values():
         values.extend([None] * (rows - len(values)))
@@ -98,7 +101,11 @@ def _read(card: Card, request: Request, rows: int) -> _Raw:
     if image:
         out.images = [name or "" for name in columns[0]]
     start = len(kinds)
-    out.vectors = dict(zip(names[start:], columns[start:], strict=True))
+    out.vectors = {
+        key: np.concatenate(blocks)
+        for key, blocks in zip(names[start:], columns[start:], strict=True)
+        if blocks
+    }
     return out
 
 

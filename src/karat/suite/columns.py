@@ -8,8 +8,8 @@ import numpy as np
 
 from karat.model.pairs import FloatArray, IntArray
 from karat.suite import distance
-from karat.suite.datachecks import believe
-from karat.suite.judge import ALPHA, MIN_ROWS, Found, percent, share_case, skipped
+from karat.suite.datachecks import doubt, more_than, oftener
+from karat.suite.judge import MIN_ROWS, Found, percent, share_case, skipped
 from karat.suite.limits import Limit
 from karat.suite.observed import Observed
 
@@ -34,7 +34,8 @@ def metadata_unseen_value(ref: Observed, other: Observed, limit: Limit) -> list[
         text = f"{len(rows)} of {other.n} rows have a {name} that reference lacks"
         text += f": {new}" if new else ""
         case = share_case(limit, name, rows, other, text, usual=usual)
-        believe(case, len(rows), other.n, usual)
+        if usual:
+            doubt(case, more_than(len(rows), other.n, usual))
         found.append(case)
     return found
 
@@ -50,10 +51,10 @@ def metadata_rare_value(ref: Observed, other: Observed, limit: Limit) -> list[Fo
         line = RARE * total / len(counts)
         rare = {value for value, count in counts.items() if count < line}
         rows = [i for i, v in enumerate(values) if v in rare]
-        usual = sum(counts[v] for v in rare) / total
+        before = sum(counts[v] for v in rare)
         text = f"{len(rows)} of {other.n} rows have a {name} that is rare in reference"
-        case = share_case(limit, name, rows, other, text, usual=usual)
-        believe(case, len(rows), other.n, usual)
+        case = share_case(limit, name, rows, other, text, usual=before / total)
+        doubt(case, oftener(len(rows), other.n, before, total))
         found.append(case)
     return found
 
@@ -66,7 +67,9 @@ def metadata_null(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
         usual = len(gaps[0]) / max(ref.n, 1)
         text = f"{len(gaps[1])} of {other.n} rows lack {name}; in reference {percent(usual)} do"
         case = share_case(limit, name, gaps[1], other, text, usual=usual)
-        believe(case, len(gaps[1]), other.n, usual)
+        # Where reference lacks none at all, a single gap is worth a look, but no failure.
+        p = oftener(len(gaps[1]), other.n, len(gaps[0]), ref.n)
+        doubt(case, p, leaving="pass" if usual else "warning")
         found.append(case)
     return found
 
@@ -95,11 +98,11 @@ def metadata_out_of_range(ref: Observed, other: Observed, limit: Limit) -> list[
         low, high = float(known.min()), float(known.max())
         rows = np.flatnonzero((values < low) | (values > high))
         text = f"{len(rows)} of {other.n} rows have {name} outside {low:g} to {high:g}"
+        if len(rows):
+            text += f", farthest {farthest(values[rows], low, high):g}"
         case = share_case(limit, name, rows, other, text, usual=2 / (len(known) + 1))
         n = int(np.isfinite(values).sum())
-        case.case.p = float(stats.betabinom.sf(len(rows) - 1, n, 2, len(known) - 1))
-        if case.case.p >= ALPHA:
-            case.case.status = "pass"
+        doubt(case, float(stats.betabinom.sf(len(rows) - 1, n, 2, len(known) - 1)))
         found.append(case)
     return found
 
@@ -116,10 +119,17 @@ def metadata_outlier(ref: Observed, other: Observed, limit: Limit) -> list[Found
         rows = np.flatnonzero((values < low) | (values > high))
         usual = float(((known < low) | (known > high)).mean())
         text = f"{len(rows)} of {other.n} rows have {name} outside {low:g} to {high:g}"
+        if len(rows):
+            text += f", farthest {farthest(values[rows], low, high):g}"
         case = share_case(limit, name, rows, other, text, usual=usual)
-        believe(case, len(rows), other.n, max(usual, 1 / (len(known) + 1)))
+        doubt(case, more_than(len(rows), other.n, max(usual, 1 / (len(known) + 1))))
         found.append(case)
     return found
+
+
+def farthest(values: FloatArray, low: float, high: float) -> float:
+    """The value that lies farthest outside."""
+    return float(values[np.argmax(np.maximum(low - values, values - high))])
 
 
 def _finite(values: FloatArray | None) -> FloatArray:
@@ -141,6 +151,6 @@ def embedding_outliers(ref: Observed, other: Observed, limit: Limit) -> list[Fou
             f"where {percent(usual)} would be usual"
         )
         case = share_case(limit, name, rows, other, text, usual=usual)
-        believe(case, len(rows), other.n, usual)
+        doubt(case, more_than(len(rows), other.n, usual))
         found.append(case)
     return found

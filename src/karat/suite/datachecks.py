@@ -12,6 +12,7 @@ import numpy as np
 
 from karat.model.pairs import IntArray
 from karat.model.seen import Boxes, Spans
+from karat.model.suite import ORDER, Status
 from karat.stats.intervals import wilson
 from karat.suite.judge import ALPHA, Found, bars, judged, percent, points, share_case, skipped
 from karat.suite.limits import Limit
@@ -31,6 +32,16 @@ def more_than(hits: int, n: int, rate: float) -> float:
     return float(stats.binomtest(hits, n, min(rate, 1.0), alternative="greater").pvalue)
 
 
+def oftener(hits: int, n: int, before: int, of: int) -> float:
+    """How likely that many of n if `before` of `of` in reference were hit at the same rate.
+
+    Fisher's exact test, one-sided: a rate that reference only estimates is no certain one.
+    """
+    from scipy import stats
+
+    return float(stats.hypergeom.sf(hits - 1, n + of, hits + before, n))
+
+
 def empty_text(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
     """Blank texts; one is worth a look unless reference has them too."""
     found = []
@@ -39,8 +50,10 @@ def empty_text(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
         usual = sum(not text.strip() for text in ref.texts.get(key, ()))
         rate = usual / max(ref.n, 1)
         text = f"{len(rows)} of {other.n} rows have a blank {key}; reference has {usual}"
-        believed = not usual or more_than(len(rows), other.n, rate) < ALPHA
-        found.append(share_case(limit, key, rows, other, text, usual=rate, believed=believed))
+        case = share_case(limit, key, rows, other, text, usual=rate)
+        if usual:
+            doubt(case, oftener(len(rows), other.n, usual, ref.n))
+        found.append(case)
     return found
 
 
@@ -212,11 +225,11 @@ def _class_name(side: Observed, label: int) -> str:
     return side.classes[label] if label < len(side.classes) else str(label)
 
 
-def believe(found: Found, hits: int, n: int, usual: float) -> None:
-    """Take a warning back where reference's own rate makes it likely."""
-    found.case.p = more_than(hits, max(n, 1), usual)
-    if found.case.p >= ALPHA:
-        found.case.status = "pass"
+def doubt(found: Found, p: float, leaving: Status = "pass") -> None:
+    """Give a case its p; where chance alone explains it, no more than `leaving` is left of it."""
+    found.case.p = p
+    if p >= ALPHA:
+        found.case.status = min(found.case.status, leaving, key=ORDER.index)
 
 
 def span_quality(other: Observed, limit: Limit) -> list[Found]:

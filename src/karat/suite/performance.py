@@ -86,10 +86,10 @@ def overall_metrics(
             cases.append(skipped(one.name, "there is no interval for its change"))
             continue
         sign = -1.0 if about.better == "higher" else 1.0
-        unit = 100.0 if about.scale == "percent" else 1.0
-        own = limit
-        if about.scale == "unbounded":
-            if one.name not in RELATIVE or not one.first:
+        unit, own = 100.0 if about.scale == "percent" else 1.0, limit
+        if one.name in RELATIVE:
+            if not one.first:
+                cases.append(skipped(one.name, "reference has none of it to grow from"))
                 continue
             unit, own = one.first, replace(limit, warn=RELATIVE_WARN, fail=RELATIVE_FAIL)
         loss = sign * one.change / unit

@@ -21,7 +21,7 @@ from karat.present.html.markup import Safe, breakable, element, joined
 from karat.present.html.runs import names_of, shared_section
 from karat.present.html.scores import score_section, score_table
 from karat.present.html.slices import slice_section
-from karat.present.html.suite import suite_section
+from karat.present.html.suite import shortened, suite_section
 from karat.present.html.verdict import sentences
 from karat.present.html.views import view_section
 from karat.present.numbers import plural
@@ -182,9 +182,9 @@ def _hash(code: str) -> str:
 def _data(report: Report) -> Safe:
     """The report's JSON, without what is at its default; `<` can end nothing in it.
 
-    Kept evidence stays out: it is for other runs to read from the `.json`, and may be large.
+    Kept evidence and cases beyond those shown stay out: the `.json` has them, and they may be many.
     """
-    shown = msgspec.structs.replace(report, evidence=None)
+    shown = msgspec.structs.replace(shortened(report), evidence=None)
     code = msgspec.json.encode(lean(shown)).decode().replace("<", "\\u003c")
     return element("script", Safe(code), type="application/json", data_karat="report")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from karat.model.report import Report
 from karat.model.suite import Case, Change, Plot, Test
 from karat.present.html import svg
@@ -38,6 +40,15 @@ def suite_section(report: Report, heading: str, below: str) -> Safe:
         [_test(test, below, left) for test in loud],
         _folded("The cases of the tests that pass", [_test(test, below, left) for test in calm]),
     )
+
+
+def shortened(report: Report) -> Report:
+    """The report with no more cases of each test than the page shows, the worst ones."""
+    tests = report.tests
+    if isinstance(tests, msgspec.UnsetType):
+        return report
+    few = [msgspec.structs.replace(test, cases=test.cases[:MOST_CASES]) for test in tests]
+    return msgspec.structs.replace(report, tests=few)
 
 
 def _folded(title: str, inside: Content) -> Safe:
@@ -125,7 +136,9 @@ def _test(test: Test, heading: str, left: list[int]) -> Safe:
             f"{len(calm)} more {plural('case', len(calm))} that pass",
             [_case(case, left, True) for case in calm],
         ),
-        element("p", f"and {more} more cases in the file", class_="note") if more else None,
+        element("p", f"and {more} more {plural('case', more)} in the JSON document", class_="note")
+        if more
+        else None,
         class_="test",
     )
 
