@@ -147,6 +147,20 @@ def test_influence_is_the_derivative_of_recall_and_near_that_of_precision(tmp_pa
     assert abs(scored.influence[0].sum()) < 1e-12
 
 
+def test_intervals_hold_their_values(tmp_path: Path) -> None:
+    """Images that repeat push AP upwards; its draws are moved back, as wide as they were."""
+    home = data("detection")
+    gold = json.loads((home / "instances_val2014_100.json").read_bytes())
+    found = json.loads((home / "instances_val2014_fakebbox100_results.json").read_bytes())
+    report = karat.score(*written(tmp_path, gold, found * 2))
+    for score in report.scores:
+        if score.low is not None:
+            assert score.low <= score.value <= score.high, score.name
+    ap = report["AP"]
+    assert ap.method == "bootstrap percentile, 1000 resamples, centred"
+    assert ap.high - ap.low == pytest.approx(2 * 1.96 * ap.se, rel=0.1)
+
+
 def test_bootstrap_draws_images(tmp_path: Path) -> None:
     """The interval of AP from closed forms is near that of the bootstrap, over many images."""
     sample = Path(karat.__file__).parent / "samples" / "object-detection"

@@ -127,7 +127,8 @@ class Events:
 
     `score(evidence, weights, influence)` returns `Scored`; weights are one a unit, None for ones.
     `facts` may hold `main`, the names that short tables show, and `resamples`, how many draws its
-    interval takes unasked where the closed form would be too narrow.
+    interval takes unasked where the closed form would be too narrow, and `centred`, that draws are
+    moved onto the value because units that repeat push the score upwards.
     """
 
     reads: str

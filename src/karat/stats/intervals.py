@@ -174,7 +174,7 @@ class _Found:
         if self.units(c) < 2:
             return {"no_interval": ONE_UNIT}
         if self.draws is not None:
-            return self.design_effect(c) | self.percentile(self.draws[:, c])
+            return self.design_effect(c) | self.percentile(self.draws[:, c], value)
         variance = float(self.spread.variance[c])
         if not math.isfinite(variance):
             return {"no_interval": NO_FORMULA}
@@ -207,8 +207,11 @@ class _Found:
         )
         return {"low": low * factor, "high": high * factor, "se": se, "method": "wilson"}
 
-    def percentile(self, draws: FloatArray) -> dict[str, Any]:
-        """The percentile interval; undefined draws are dropped, but not more than 5 %."""
+    def percentile(self, draws: FloatArray, value: float) -> dict[str, Any]:
+        """The percentile interval; undefined draws are dropped, but not more than 5 %.
+
+        A score that items seen twice push upwards asks to have its draws moved onto its value.
+        """
         least = math.ceil(2 / (1 - self.settings.level) - 1e-9)
         if len(draws) < least:
             few = f"{len(draws)} resamples are too few for its tails; at least {least} are needed"
@@ -221,10 +224,14 @@ class _Found:
         if agrees(se, float(valid[0]), self.metric):
             return {"no_interval": AGREE}
         tail = (1 - self.settings.level) / 2
-        low, high = np.quantile(valid, [tail, 1 - tail])
+        low, high = map(float, np.quantile(valid, [tail, 1 - tail]))
         method = f"bootstrap percentile, {len(draws)} resamples"
+        if isinstance(self.metric, Events) and self.metric.facts.get("centred"):
+            off = float(valid.mean()) - value
+            low, high = clipped(low - off, high - off, self.metric)
+            method += ", centred"
         method += f", {lost} undefined left out" if lost else ""
-        return {"low": float(low), "high": float(high), "se": se, "method": method}
+        return {"low": low, "high": high, "se": se, "method": method}
 
 
 def _plain(sample: Sample) -> bool:
