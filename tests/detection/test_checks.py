@@ -30,10 +30,25 @@ def good() -> tuple[Any, Any]:
         note = {"id": i + 1, "image_id": i % 8 + 1, "category_id": i % 5 + 1, "iscrowd": 0}
         gold["annotations"].append({**note, "bbox": [x, y, w, h], "area": w * h})
     found = [
-        {k: a[k] for k in ("image_id", "category_id", "bbox")} | {"score": 0.9 - i / 100}
+        {k: a[k] for k in ("image_id", "category_id")}
+        | {"bbox": list(a["bbox"]), "score": 0.9 - i / 100}
         for i, a in enumerate(gold["annotations"])
     ]
     return gold, found
+
+
+def rows_first(found: Any) -> None:
+    found["bbox"] = [found["bbox"][i] for i in (1, 0, 3, 2)]
+
+
+def corners_rows_first(found: Any) -> None:
+    corners(found)
+    rows_first(found)
+
+
+def centres(found: Any) -> None:
+    x, y, w, h = found["bbox"]
+    found["bbox"] = [x + w / 2, y + h / 2, w, h]
 
 
 def each(change: Callable[[Any], None]) -> Defect:
@@ -42,6 +57,10 @@ def each(change: Callable[[Any], None]) -> Defect:
 
 def one(change: Callable[[Any], Any]) -> Defect:
     return lambda gold, found: change(found[3]) and None
+
+
+def notes(change: Callable[[Any], None]) -> Defect:
+    return lambda gold, found: [change(one) for one in gold["annotations"]] and None
 
 
 def note(change: Callable[[Any], Any]) -> Defect:
@@ -59,7 +78,22 @@ def fractions(found: Any) -> None:
 
 CASES: list[tuple[str, Defect, str, str]] = [
     ("xyxy", each(corners), "box-corners", "warning"),
+    ("xyxy in the annotations", notes(corners), "box-corners", "warning"),
+    ("xyxy on both sides", lambda g, f: [corners(o) for o in [*f, *g["annotations"]]] and None,
+     "box-outside", "warning"),
+    ("yxyx", each(corners_rows_first), "box-layout", "warning"),
+    ("yxhw", each(rows_first), "box-layout", "warning"),
+    ("centres", each(centres), "box-layout", "warning"),
+    ("centres in the annotations", notes(centres), "box-layout", "warning"),
+    ("another size", each(lambda f: f.update(bbox=[v / 3 for v in f["bbox"]])),
+     "boxes-elsewhere", "warning"),
+    ("image ids off by one", each(lambda f: f.update(image_id=f["image_id"] % 8 + 1)),
+     "rows-shifted", "warning"),
+    ("far outside", one(lambda f: f.update(bbox=[5000, 10, 50, 50])), "box-outside", "warning"),
     ("normalised", each(fractions), "coordinate-mixed", "error"),
+    ("an id of 80 bits", one(lambda f: f.update(image_id=2**80)), "id-type", "error"),
+    ("a name that is a number", lambda g, f: g["categories"][1].update(name=5),
+     "category-name-type", "error"),
     ("classes off by one", each(lambda f: f.update(category_id=f["category_id"] - 1)),
      "classes-permuted", "warning"),
     ("score of 97", each(lambda f: f.update(score=97 * f["score"])), "score-range", "warning"),
@@ -84,7 +118,8 @@ CASES: list[tuple[str, Defect, str, str]] = [
 def check(tmp_path: Path, gold: Any, found: Any) -> list[Any]:
     paths = tmp_path / "gold.json", tmp_path / "found.json"
     for path, value in zip(paths, (gold, found), strict=True):
-        path.write_text(json.dumps(value), encoding="utf-8")
+        text = value if isinstance(value, str) else json.dumps(value)
+        path.write_text(text, encoding="utf-8")
     return list(karat.check(str(paths[0]), str(paths[1]), task="object-detection").problems)
 
 
@@ -123,6 +158,37 @@ def test_the_line_of_a_defect_is_named(tmp_path: Path) -> None:
         7,
         "score",
     )
+
+
+SYNTAX = [
+    ("]]", 42, "Extra data at column 2"),
+    (",\n]", 43, "Expecting value at column 1"),
+    ("", 42, "Expecting ',' delimiter at column 1"),
+]
+
+
+@pytest.mark.parametrize(("end", "line", "message"), SYNTAX, ids=[s[2] for s in SYNTAX])
+def test_the_place_of_broken_json(end: str, line: int, message: str, tmp_path: Path) -> None:
+    gold, found = good()
+    text = "\n[" + ",\n".join(map(json.dumps, found)) + "\n" + end
+    (problem,) = check(tmp_path, gold, text)
+    assert (problem.code, problem.line) == ("json-syntax", line)
+    assert message in problem.message
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=["annotations", "results"])
+def test_a_key_that_stands_twice_is_an_error(side: int, tmp_path: Path) -> None:
+    files = [json.dumps(one) for one in good()]
+    files[side] = files[side].replace('"category_id": 1', '"category_id": 2, "category_id": 1', 1)
+    (problem,) = check(tmp_path, *files)
+    assert (problem.code, problem.line, problem.record) == ("duplicate-key", 1, 0)
+
+
+def test_keys_that_few_results_have_are_fine(tmp_path: Path) -> None:
+    gold, found = good()
+    found[3]["note"] = {"text": 'a "score": of', "more": [1]}
+    gold["annotations"][5]["more"] = {"bbox": [1]}
+    assert check(tmp_path, gold, found) == []
 
 
 def broken() -> list[str]:

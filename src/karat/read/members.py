@@ -45,7 +45,15 @@ def items(text: str, strict: StrictReader) -> Iterator[Item]:
         at = _skip(text, at)
         if text[at : at + 1] == ",":
             at = _skip(text, at + 1)
-    _after(text, at, "}")
+    _end(text, _after(text, at, "}"))
+
+
+def list_items(text: str, strict: StrictReader) -> Iterator[Item]:
+    """The items of a document that is one list. Raises Malformed."""
+    at = _skip(text, 0)
+    if text[at : at + 1] != "[":
+        raise Malformed("not valid JSON: a list is expected", at)
+    _end(text, (yield from _list(text, at, "", strict, _Lines(text))))
 
 
 def _list(
@@ -60,6 +68,10 @@ def _list(
         index, at = index + 1, _skip(text, at)
         if text[at : at + 1] == ",":
             at = _skip(text, at + 1)
+            if text[at : at + 1] == "]":
+                raise Malformed(
+                    f"not valid JSON: Expecting value at column {_column(text, at)}", at
+                )
         elif text[at : at + 1] != "]":
             _after(text, at, ",")
     return at + 1
@@ -81,9 +93,20 @@ class _Lines:
 def _after(text: str, at: int, mark: str) -> int:
     """The place behind `mark`, which must stand at `at`."""
     if text[at : at + 1] != mark:
-        column = at - text.rfind("\n", 0, at)
+        column = _column(text, at)
         raise Malformed(f"not valid JSON: Expecting '{mark}' delimiter at column {column}", at)
     return _skip(text, at + 1)
+
+
+def _end(text: str, at: int) -> None:
+    """Nothing but white space may follow the document."""
+    at = _skip(text, at)
+    if at < len(text):
+        raise Malformed(f"not valid JSON: Extra data at column {_column(text, at)}", at)
+
+
+def _column(text: str, at: int) -> int:
+    return at - text.rfind("\n", 0, at)
 
 
 def _skip(text: str, at: int) -> int:

@@ -17,7 +17,8 @@ from karat.model.pairs import BoolArray, FloatArray, IntArray
 from karat.model.problem import Problems
 from karat.model.task import Source
 from karat.read.fields import Fields
-from karat.read.members import items
+from karat.read.keys import count_pairs, total_keys
+from karat.read.members import Item, items, list_items
 from karat.read.place import Place, Spoiled, kind, show
 from karat.read.strictjson import Malformed, StrictReader
 from karat.tasks.detection.pieces import decoded
@@ -64,6 +65,12 @@ class Result(msgspec.Struct, gc=False, frozen=True):
     score: float
 
 
+WANTED = (b"image_id", b"category_id", b"bbox", b"area", b"iscrowd")
+"""The keys of an annotation that nothing else in the file has."""
+
+MANY = 10_000
+"""Of so many results, one with a key too many would show in the remainder."""
+
 RESULT = np.dtype([("image", "i8"), ("category", "i8"), ("score", "f8"), ("box", "f8", 4)])
 pack_result = PackedRow("qqd4d").pack
 pack_box = PackedRow("4d").pack
@@ -106,7 +113,7 @@ class Document:
     source: Source
     problems: Problems
     member: str = ""
-    _lines: list[int] | None = field(default=None)
+    _starts: list[int] | None = field(default=None)
 
     def place(self, index: int | None = None) -> Place:
         """The place of one item, or of the whole file."""
@@ -119,16 +126,27 @@ class Document:
         return f"{self.member}[{index}]{inner}" if self.member else name
 
     def _line(self, index: int) -> int | None:
-        if self._lines is None:
-            text = self.source.data().decode("utf-8", "replace")
-            text = text if self.member else f'{{"":{text}}}'
-            try:
-                self._lines = [
-                    i.line for i in items(text, StrictReader()) if i.member == self.member
-                ]
-            except Malformed:
-                self._lines = []
-        return self._lines[index] if index < len(self._lines) else None
+        if self.source.rows is not None:
+            return None
+        data = self.source.data()
+        if self._starts is None:
+            self._starts = item_starts(data, self.member)
+        return 1 + data.count(b"\n", 0, self._starts[index])
+
+
+def item_starts(data: bytes, member: str) -> list[int]:
+    """Where each item of a list begins: of the whole document, or of one of its members."""
+    at, inner = 0, data
+    if member:
+        inner = bytes(msgspec.json.decode(data, type=dict[str, msgspec.Raw])[member])
+        at = data.index(inner)
+    out = []
+    for raw in msgspec.json.decode(inner, type=list[msgspec.Raw]):
+        # Between two items there are a comma and white space alone.
+        at = data.index(raw, at)
+        out.append(at)
+        at += len(memoryview(raw))
+    return out
 
 
 def read_labels(source: Source, fields: Fields, problems: Problems) -> Labels | None:
@@ -157,7 +175,12 @@ def read_labels(source: Source, fields: Fields, problems: Problems) -> Labels | 
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         _diagnose_labels(data, Place(problems, source.name), str(error))
         return None
-    return _label_columns(read, fields)
+    labels = _label_columns(read, fields)
+    if any(data.count(b'"%b":' % key) > len(labels.image) for key in WANTED):
+        text = data.decode("utf-8")
+        strict = StrictReader()
+        _report_repeats(items(text, strict), strict, Place(problems, source.name))
+    return labels
 
 
 def _label_columns(read: Any, fields: Fields) -> Labels:
@@ -213,6 +236,10 @@ def read_results(source: Source, problems: Problems) -> Results | None:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             _diagnose_results(data, Place(problems, source.name), str(error))
             return None
+        if not _alike(data, sum(map(len, parts)) // RESULT.itemsize):
+            strict = StrictReader()
+            text = data.decode("utf-8")
+            _report_repeats(list_items(text, strict), strict, Place(problems, source.name))
     table = np.frombuffer(b"".join(parts), dtype=RESULT)
     return Results(*(table[name].copy() for name in ("image", "category", "box", "score")))
 
@@ -229,7 +256,22 @@ def _packed(rows: Sequence[Result]) -> bytes:
     )
 
 
+def _alike(data: bytes, n: int) -> bool:
+    """Whether no result can have a key twice: all have as many keys, or as many as are written."""
+    pairs = count_pairs(data)
+    if pairs == n * len(Result.__struct_fields__) or (n > MANY and pairs % n == 0):
+        return True
+    return total_keys(msgspec.json.decode(data)) == pairs
+
+
 # --- the slow look -----------------------------------------------------------------------------
+
+
+def _report_repeats(found: Iterable[Item], strict: StrictReader, place: Place) -> None:
+    """Report keys that stand twice in one object, which typed decoding cannot see."""
+    for item in found:
+        strict.report(item.value, Place(place.problems, place.file, item.line, max(item.number, 0)))
+
 
 Check = Callable[[Any, Place, str], None]
 
@@ -283,12 +325,12 @@ def _diagnose_results(data: bytes, place: Place, error: str) -> None:
             message = "results must be a list of {image_id, category_id, bbox, score}"
             place.add("json-not-list", message)
             return
-        for item in items(f'{{"":{text}}}', strict):
+        for item in list_items(text, strict):
             here = Place(place.problems, place.file, item.line, item.number)
             strict.report(item.value, here)
             check_result(item.value, here, "")
     except Malformed as stop:
-        line = text.count("\n", 0, max(stop.at - 4, 0)) + 1
+        line = text.count("\n", 0, stop.at) + 1
         Place(place.problems, place.file, line).add("json-syntax", stop.message)
     except UnicodeDecodeError as stop:
         place.add(
@@ -315,6 +357,10 @@ def _check_image(value: Any, place: Place, path: str) -> None:
 def _check_category(value: Any, place: Place, path: str) -> None:
     if _is_object(value, place, path):
         _check_id(value, "id", place, path)
+        name = value.get("name", "")
+        if not isinstance(name, str):
+            text = f"{show(name)} is a {kind(name)}; a string is required"
+            place.add("category-name-type", text, f"{path}.name")
 
 
 def check_annotation(value: Any, place: Place, path: str) -> None:

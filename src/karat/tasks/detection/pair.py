@@ -80,14 +80,24 @@ def _read_coco(card: Card, request: Request, problems: Problems) -> DetectionPai
     boxes = np.bincount(detections.image, minlength=scene.n)
     found = Found(detections, boxes, rules)
 
-    def where(detection: int) -> tuple[Place, str]:
-        record = int(detections.record[detection])
-        return file.place(record), "bbox"
-
-    suspicions.look(scene, found, file.place(), where)
+    _look(scene, found, note, file)
     if problems.errors:
         return None
     return _pairs(card, request, scene, found, selected, numbering.image_order)
+
+
+def _look(scene: Scene, found: Found, note: coco.Document, file: coco.Document) -> None:
+    """Report what is suspicious about two COCO files."""
+
+    def where(detection: int) -> tuple[Place, str]:
+        record = int(found.detections.record[detection])
+        return file.place(record), file.key(record, "bbox")
+
+    def gold(truth: int) -> tuple[Place, str]:
+        record = int(scene.truths.record[truth])
+        return note.place(record), note.key(record, "bbox")
+
+    suspicions.look(scene, found, file.place(), where, gold)
 
 
 def _coco_scene(
@@ -203,7 +213,11 @@ def pairs_of(card: Card, request: Request, side: Side, problems: Problems) -> De
         record, index = place_of(predicted, int(detections.record[detection]))
         return predicted.reader.place(record), f"{BOXES}[{index}]"
 
-    suspicions.look(scene, found, predicted.reader.place(), where)
+    def gold(truth: int) -> tuple[Place, str]:
+        record, index = place_of(data, truth)
+        return data.reader.place(record), f"label[{index}]"
+
+    suspicions.look(scene, found, predicted.reader.place(), where, gold)
     return _pairs(card, request, scene, found, side.selected, labelled)
 
 

@@ -81,11 +81,11 @@ def _areas(text: str) -> tuple[dict[str, tuple[float, float]], bool]:
         name, _, ends = part.partition("=")
         low, mark, high = ends.partition(":")
         try:
-            if not mark or not name.strip():
+            if not mark or not name.strip() or name.strip() in found:
                 raise ValueError
             found[name.strip()] = _area(low, 0.0), _area(high, COCO_AREAS["all"][1])
         except ValueError:
-            hint = "write name=low:high, as in small=0:1024 or tiny=0%:1%"
+            hint = "write name=low:high, as in small=0:1024 or tiny=0%:1%; each once, all is there"
             raise _bad("areas", text, hint) from None
     relative = ["%" in part for part in text.split(",")]
     if any(relative) and not all(relative):

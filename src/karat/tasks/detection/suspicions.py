@@ -15,21 +15,29 @@ from karat.read.place import Place
 from karat.tasks.detection.boxes import Detections, Truths
 from karat.tasks.detection.cache import Data, Predicted
 from karat.tasks.detection.checks import PIXELS
-from karat.tasks.detection.overlaps import candidates
 from karat.tasks.detection.ranking import rank_detections
+from karat.tasks.detection.readings import better_reading, nearest
 from karat.tasks.detection.records import BOXES
 from karat.tasks.detection.scene import Found, Scene
 
 GAIN = 0.25
 """So much must be won by another reading before it is suspicious."""
 
+LAYOUT = "COCO wants x, y, width, height"
+BEYOND = 0.1
+"""So large a part of an image's side may lie between it and a box's end."""
+
+STRAY = 0.01
+"""So few of a detector's boxes may lie anywhere."""
+
+HARDLY = 0.01
 FEWEST = 20
 MOST = 40_000
 SAME_PLACE = 0.95
 OVERLAP = 0.5
 
 Where = Callable[[int], tuple[Place, str]]
-"""The place of a detection, and its key."""
+"""The place of a detection or a truth, and its key."""
 
 
 def rows_agree(data: Data, predicted: Predicted) -> bool:
@@ -48,8 +56,11 @@ def rows_agree(data: Data, predicted: Predicted) -> bool:
     return rows == others and predicted.reader.sound
 
 
-def look(scene: Scene, found: Found, file: Place, where: Where) -> None:
-    """Report boxes and classes that seem to be meant otherwise; `file` is the predictions'."""
+def look(scene: Scene, found: Found, file: Place, where: Where, gold: Where) -> None:
+    """Report boxes and classes that seem to be meant otherwise; `file` is the predictions'.
+
+    `where` names a detection, `gold` a truth.
+    """
     truths, detections = scene.truths, found.detections
     if not truths.n or not detections.n:
         return
@@ -58,12 +69,34 @@ def look(scene: Scene, found: Found, file: Place, where: Where) -> None:
     _duplicates(scene, sample, lambda place: where(int(chosen[place])), sample.n == detections.n)
     if scene.format == "coco" and _units(scene, detections, file, where):
         return
-    plain = nearest(truths, sample.image, sample.box, scene.n)
-    if _corners(truths, sample, scene.n, plain, where):
+    _outside(scene, truths.image, truths.box, gold, 1)
+    _outside(scene, sample.image, sample.box, lambda i: where(int(chosen[i])), STRAY * sample.n)
+    sure = _surest(sample, truths)
+    if sure.n < FEWEST:
         return
-    if scene.format == "cache" and _rows(truths, sample, scene.n, plain, file):
+    plain = nearest(truths, sure.image, sure.box, scene.n)
+    now = float(plain[0].mean())
+    if scene.format == "coco" and _layout(truths, sure, scene.n, now, where, gold):
         return
-    _classes(scene, sample, plain, file)
+    if _rows(scene, sure, now, file):
+        return
+    if (plain[0] >= OVERLAP).mean() < HARDLY and truths.n >= FEWEST:
+        text = (
+            f"the surest {sure.n} boxes lie on no true boxes: their mean overlap with the nearest "
+            f"one is {now:.2f}; are image ids, the size of the image and its origin the same?"
+        )
+        file.add("boxes-elsewhere", text, severity="warning")
+        return
+    _classes(scene, sure, plain, file)
+
+
+def _surest(sample: Detections, truths: Truths) -> Detections:
+    """As many detections as there are truths in their images, the best first.
+
+    Detectors list many boxes of low score, which lie anywhere.
+    """
+    there = int(np.count_nonzero(truths.image <= sample.image.max()))
+    return sample.take(np.argsort(-sample.score, kind="stable")[: max(there, FEWEST)])
 
 
 def _sample(found: Detections, images: int) -> IntArray:
@@ -72,27 +105,6 @@ def _sample(found: Detections, images: int) -> IntArray:
         return np.arange(found.n)
     total = np.cumsum(np.bincount(found.image, minlength=images))
     return np.flatnonzero(found.image <= np.searchsorted(total, MOST))
-
-
-def nearest(
-    truths: Truths, image: CodeArray, box: FloatArray, images: int
-) -> tuple[FloatArray, IntArray]:
-    """For each box the largest overlap with any truth of its image, and that truth (-1: none)."""
-    order = np.argsort(truths.image, kind="stable")
-    edges = np.searchsorted(truths.image[order], np.arange(images + 1))
-    pairs = candidates(
-        box,
-        truths.box[order],
-        truths.crowd[order],
-        edges[image],
-        edges[image + 1] - edges[image],
-        1e-9,
-    )
-    overlap, truth = np.zeros(len(box)), np.full(len(box), -1, dtype=np.int64)
-    rising = np.lexsort((pairs.overlap, pairs.detection))
-    overlap[pairs.detection[rising]] = pairs.overlap[rising]
-    truth[pairs.detection[rising]] = order[pairs.truth[rising]]
-    return overlap, truth
 
 
 def _units(scene: Scene, found: Detections, file: Place, where: Where) -> bool:
@@ -121,50 +133,57 @@ def _units(scene: Scene, found: Detections, file: Place, where: Where) -> bool:
     return True
 
 
-def _corners(
-    truths: Truths,
-    found: Detections,
-    images: int,
-    plain: tuple[FloatArray, IntArray],
-    where: Where,
-) -> bool:
-    """Whether boxes fit far better when read as two corners."""
-    if found.n < FEWEST:
-        return False
-    now = float(plain[0].mean())
-    box = found.box.copy()
-    box[:, 2:] -= box[:, :2]
-    gain = 0.0
-    if (box[:, 2:] > 0).all(axis=1).mean() > 0.9:
-        gain = float(nearest(truths, found.image, box, images)[0].mean())
-    if gain - now > GAIN:
-        text = (
-            f"the mean overlap with the nearest true box is {now:.2f}, but {gain:.2f} if the four "
-            "numbers are read as x_min, y_min, x_max, y_max"
-        )
-        place, key = where(0)
-        hint = "COCO wants x, y, width, height"
-        place.add("box-corners", text, key, severity="warning", help=hint)
-        return True
-    return False
+def _outside(scene: Scene, image: CodeArray, box: FloatArray, where: Where, least: float) -> None:
+    """Warn of boxes in pixels that reach far beyond their image, if there are as many."""
+    if scene.unit != "pixels" or not scene.sized:
+        return
+    size = np.stack([scene.width, scene.height], axis=1)[image]
+    far = (box[:, :2] < -BEYOND * size) | (box[:, :2] + box[:, 2:] > (1 + BEYOND) * size)
+    odd = np.flatnonzero(far.any(axis=1))
+    if not len(odd) or len(odd) < least:
+        return
+    first = int(odd[0])
+    end = box[first, :2] + box[first, 2:]
+    text = (
+        f"{len(odd)} of {len(box)} boxes reach far beyond their image, the first from "
+        f"({box[first, 0]:g}, {box[first, 1]:g}) to ({end[0]:g}, {end[1]:g}) in "
+        f"{size[first, 0]:g} x {size[first, 1]:g}"
+    )
+    place, key = where(first)
+    hint = LAYOUT if scene.format == "coco" else ""
+    place.add("box-outside", text, key, severity="warning", help=hint)
 
 
-def _rows(
-    truths: Truths, found: Detections, images: int, plain: tuple[FloatArray, IntArray], file: Place
+def _layout(
+    truths: Truths, found: Detections, images: int, now: float, where: Where, gold: Where
 ) -> bool:
-    """Whether boxes fit far better when the predictions move by one row."""
-    if found.n < FEWEST:
+    """Whether the boxes of one side fit far better when they are read another way."""
+    best = better_reading(truths, found, images)
+    if best is None or best[0] - now <= GAIN:
         return False
-    now = float(plain[0].mean())
+    gain, reading, of_truths = best
+    text = (
+        f"the mean overlap with the nearest true box is {now:.2f}, but {gain:.2f} if the four "
+        f"numbers {'here ' if of_truths else ''}are read as {reading.meaning}"
+    )
+    place, key = gold(0) if of_truths else where(0)
+    place.add(reading.code, text, key, severity="warning", help=LAYOUT)
+    return True
+
+
+def _rows(scene: Scene, found: Detections, now: float, file: Place) -> bool:
+    """Whether boxes fit far better when the predictions move by one image."""
+    what = "row" if scene.format == "cache" else "image id"
     for step in (1, -1):
-        image = np.clip(found.image + step, 0, images - 1)
-        moved = float(nearest(truths, image, found.box, images)[0].mean())
+        image = np.clip(found.image + step, 0, scene.n - 1)
+        moved = float(nearest(scene.truths, image, found.box, scene.n)[0].mean())
         if moved - now > GAIN:
             text = (
                 f"the mean overlap with the nearest true box is {now:.2f}, but {moved:.2f} if "
-                f"predictions move by {step:+d} row; check the row order"
+                f"predictions move by {step:+d} {what}; check the order of the {what}s"
             )
-            file.add("rows-shifted", text, BOXES, severity="warning")
+            key = BOXES if scene.format == "cache" else "image_id"
+            file.add("rows-shifted", text, key, severity="warning")
             return True
     return False
 

@@ -100,7 +100,8 @@ def errors_table(found: Errors) -> Table:
         [kind, size, float(cost)]
         for kind, size, cost in zip(KINDS, sizes, found.cost.tolist(), strict=True)
     ]
-    note = f"cost: how much AP50 ({found.base:.3f}) would rise if these errors alone were put right"
+    base = f" ({found.base:.3f})" if found.base >= 0 else ""
+    note = f"cost: how much AP50{base} would rise if these errors alone were put right"
     return Table(
         name="errors",
         title="Kinds of error",
