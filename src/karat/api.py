@@ -72,10 +72,11 @@ def score(
     """Returns the Report of predictions weighed against gold.
 
     `gold` and `predictions` are paths (a comma list for several files, "-" for standard input),
-    lists of records, or pandas, polars and Arrow tables; predictions may be left out where gold
-    carries its own. Task options are given as keywords or in `options`. `confidence=None` leaves
-    the intervals out; `keep_evidence` makes the Report one that `compare` can take as a baseline.
-    Raises DataError, with all problems, where the inputs have errors.
+    bytes, dicts as a JSON file would hold them, lists of records, or pandas, polars and Arrow
+    tables; predictions may be left out where gold carries its own. Task options are given as
+    keywords or in `options`. `confidence=None` leaves the intervals out; `keep_evidence` makes the
+    Report one that `compare` can take as a baseline. Raises DataError, with all problems, where the
+    inputs have errors.
     """
     from karat.run import pipeline
 

@@ -65,6 +65,16 @@ def test_articles_are_clusters(files: list[str]) -> None:
     assert karat.score(*files, cluster="paragraph").clusters == 2
 
 
+def test_dicts_are_taken_as_files_are(files: list[str], tmp_path: Path) -> None:
+    chances = {"q1": 0.9, "q2": 0.9, "q3": 0.1, "q4": 0.2}
+    path = written(tmp_path, "na.json", chances)
+    ours = karat.score(GOLD, SAID, na_probs=chances, examples=9)
+    theirs = karat.score(*files, na_probs=path, examples=9)
+    assert [score.value for score in ours] == [score.value for score in theirs]
+    assert ours.examples == theirs.examples
+    assert ours.to_json()
+
+
 def test_slices_by_computed_and_own_fields(files: list[str]) -> None:
     report = karat.score(*files, by=["question_word", "answerable", "golds", "article", "hard"])
     found = {(s.field, s.level): (s.n, s.scores[0].value) for s in report.slices}

@@ -223,10 +223,15 @@ def test_equal_rows_have_equal_digests() -> None:
     assert Source.of(rows()).digest() != Source.of(rows()[:1]).digest()
 
 
-@pytest.mark.parametrize("thing", [7, {"text": "a"}, object()])
+@pytest.mark.parametrize("thing", [7, {"text": {"a"}}, object()])
 def test_what_is_no_input_is_said(thing: Any) -> None:
     with pytest.raises(UsageError):
         Source.of(thing)
+
+
+def test_a_dict_is_the_document_it_would_be_in_a_file() -> None:
+    document = {"a": [1, 0.5, None, "\ud800"], "b": np.array([1, 2])}
+    assert json.loads(Source.of(document).data()) == {**document, "b": [1, 2]}
 
 
 def test_no_rows_are_a_problem() -> None:

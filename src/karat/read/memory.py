@@ -1,10 +1,11 @@
-"""Rows in memory to plain records: lists of dicts, pandas, polars, Arrow."""
+"""What is in memory already: rows (lists of dicts, pandas, polars, Arrow), and JSON objects."""
 
 from __future__ import annotations
 
 import datetime as dt
 import decimal
 import hashlib
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -36,12 +37,28 @@ def rows_of(thing: Any) -> Sequence[Any]:
         return [_without_gaps(row) for row in pa.table(thing).to_pylist()]
     if isinstance(thing, Sequence):
         return thing
-    if isinstance(thing, Mapping) or not hasattr(thing, "__iter__"):
+    if not hasattr(thing, "__iter__"):
         raise UsageError(
             f"cannot read rows from a {type(thing).__name__}",
-            help="give a path, bytes, a list of dicts or a data frame",
+            help="give a path, bytes, a dict, a list of dicts or a data frame",
         )
     return list(thing)
+
+
+def document_of(thing: Mapping[str, Any]) -> bytes:
+    """The JSON text of an object in memory, which is read as a file of the same content is."""
+    try:
+        return json.dumps(thing, default=_plain_only).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"a {type(thing).__name__} that is no JSON document: {error}") from None
+
+
+def _plain_only(value: Any) -> Any:
+    """What JSON can hold instead of a value. Raises TypeError where there is nothing."""
+    changed = plain(value)
+    if changed is value:
+        raise TypeError(f"it holds a {type(value).__name__}")
+    return changed
 
 
 def plain(value: Any) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from karat.model.problem import Problem
 from karat.model.task import Peek
 from karat.read import compressed, sniff
 from karat.read.hashing import BackgroundHash, digest_of_folder
-from karat.read.memory import digest_of_rows, rows_of
+from karat.read.memory import digest_of_rows, document_of, rows_of
 from karat.read.place import printable
 
 BLOCK = 1 << 22
@@ -78,7 +78,7 @@ class Source:
     def of(
         cls, thing: Any, name: str | None = None, on_bytes: Callable[[int], None] | None = None
     ) -> Source:
-        """The source of a path, "-" (standard input), an open file, bytes or rows in memory."""
+        """The source of a path, "-" (standard input), an open file, bytes, a dict or rows."""
         if isinstance(thing, Source):
             return thing
         if isinstance(thing, io.IOBase):
@@ -91,6 +91,8 @@ class Source:
             if path == "-":
                 return cls(name or "<stdin>", stream=True, on_bytes=on_bytes)
             return cls(name or path, path=Path(path), on_bytes=on_bytes)
+        if isinstance(thing, Mapping):
+            return cls(name or "<object>", content=document_of(thing), on_bytes=on_bytes)
         return cls(name or "<rows>", rows=rows_of(thing))
 
     @property
