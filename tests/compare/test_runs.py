@@ -165,6 +165,16 @@ def test_spoiled_evidence_is_refused(data: Any, spoil: str) -> None:
         karat.compare(data.gold, data.systems["high"], baseline=kept)
 
 
+@pytest.mark.parametrize(("seed", "drawn"), [(12345, True), (1, False)])
+def test_a_stored_run_that_was_drawn_otherwise_has_no_bootstrap(
+    worse: Any, seed: int, drawn: bool
+) -> None:
+    gold, good, bad = worse("object-detection")
+    kept = karat.score(gold, bad, keep_evidence=True)
+    report = karat.compare(gold, good, baseline=kept, seed=seed)
+    assert ("bootstrap" in report.comparisons[0].differences[0].test) is drawn
+
+
 @pytest.mark.parametrize("level", ["zlib", "length", "codes"])
 def test_evidence_that_lies_with_a_good_hash_is_refused(data: Any, level: str) -> None:
     from karat.model.kept import Packed

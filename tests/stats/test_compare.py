@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -255,6 +256,19 @@ def test_event_metrics_have_a_paired_bootstrap():
     assert found.low < found.difference < found.high
     (same,) = paired(EVENTS, Listed(a), Listed(a), Settings(bootstrap=100))
     assert (same.difference, same.p) == (0, 1)
+
+
+def test_a_metric_whose_closed_form_is_too_narrow_is_drawn_unasked():
+    rng = np.random.default_rng(9)
+    b = rng.normal(size=80)
+    a = b + rng.normal(0.2, 1, size=80)
+    narrow = replace(EVENTS, facts={"resamples": 1000})
+    (found,) = paired(narrow, Listed(a), Listed(b))
+    assert found.test == "paired bootstrap, 1000 resamples"
+    assert found.smallest_seen == pytest.approx(2.801585 * found.se, rel=1e-6)
+    few = Facet("doc", (np.arange(80) % 4).astype(np.int32), tuple("abcd"))
+    (found,) = paired(narrow, Listed(a, few), Listed(b, few))
+    assert found.test == "t test on influence"
 
 
 def test_other_items_or_cells_are_refused(make):

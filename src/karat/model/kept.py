@@ -11,7 +11,7 @@ import zlib
 
 import msgspec
 
-VERSION = 1
+VERSION = 2
 
 
 class Packed(msgspec.Struct, frozen=True):
@@ -47,7 +47,10 @@ class KeptFacet(msgspec.Struct, frozen=True):
 
 
 class KeptPart(msgspec.Struct, frozen=True, kw_only=True):
-    """One evidence: sums over cells (`groups`), or values and influence by name (`names`)."""
+    """One evidence: sums over cells (`groups`), or values and influence by name (`names`).
+
+    `design` is what decided the resamples whose values are kept, empty where there are none.
+    """
 
     name: str
     kind: str
@@ -56,6 +59,7 @@ class KeptPart(msgspec.Struct, frozen=True, kw_only=True):
     names: list[str] = []
     exact: bool = True
     cluster: KeptFacet | None = None
+    design: str = ""
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):

@@ -39,7 +39,10 @@ class Contestant:
 
 @dataclass(frozen=True, slots=True)
 class Influences:
-    """An event metric's values and influence by item, kept where its events were not."""
+    """An event metric's values and influence by item, kept where its events were not.
+
+    `draws` are its values under the resamples of one design, for metrics that need them.
+    """
 
     name: str
     n: int
@@ -47,6 +50,8 @@ class Influences:
     values: Mapping[str, float]
     columns: Mapping[str, FloatArray]
     weights: FloatArray | None = None
+    design: str = ""
+    draws: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def take(self, which: Which) -> Influences:
         """Nothing: what was kept holds for all items together."""
@@ -56,6 +61,13 @@ class Influences:
         """What was kept, for the names of a metric."""
         values = np.array([self.values.get(name, np.nan) for name in names])
         return Scored(values, [self.columns.get(name) for name in names])
+
+    def redrawn(self, names: Sequence[str], design: str) -> FloatArray | None:
+        """(draws, names): NaN for names without draws; None where they are of another design."""
+        if design != self.design or not self.draws:
+            return None
+        lost = np.full(len(next(iter(self.draws.values()))), np.nan)
+        return np.stack([self.draws.get(name, lost) for name in names], axis=1)
 
 
 @dataclass(frozen=True, slots=True)

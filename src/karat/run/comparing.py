@@ -22,7 +22,8 @@ from karat.model.task import Card, Labelled, Request
 from karat.run import keeping, pipeline, signing, verdicts
 from karat.run.aligning import Aligned, Contestant, align
 from karat.run.differences import differences, in_slices, main_metrics, over_slices, over_systems
-from karat.stats.intervals import FEW_CLUSTERS, Settings
+from karat.stats.intervals import Settings
+from karat.stats.resample import FEW_CLUSTERS
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 

@@ -31,9 +31,7 @@ def _paired(
     official_a: Mapping[str, float],
     official_b: Mapping[str, float],
 ) -> list[PairedEstimate]:
-    """The paired estimates; what was kept as influence cannot be drawn again."""
-    if any(isinstance(one, Influences) for one in aligned.second):
-        settings = replace(settings, bootstrap=0)
+    """The paired estimates of two aligned systems."""
     return paired_all(
         aligned.metrics, aligned.first, aligned.second, settings, official_a, official_b
     )

@@ -1,14 +1,15 @@
 """Evidence kept in a run file, so that a later run can be compared with it item by item.
 
-Additive evidence is kept whole. Of ordered events only the values and each item's influence are
-kept, which is what a difference needs; what is too wide for that is named as left out.
+Additive evidence is kept whole. Of ordered events only the values, each item's influence and, for
+metrics whose interval needs them, the resampled values are kept, which is what a difference needs;
+what is too wide for that is named as left out.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ from karat.model.problem import Problem
 from karat.model.task import Labelled, Request
 from karat.run.aligning import Contestant, Influences
 from karat.run.signing import changed_options
+from karat.stats.resample import design, resampled_events, wanted
+from karat.stats.spread import Sample
 
 if TYPE_CHECKING:
     from karat.run.pipeline import Measured
@@ -35,14 +38,14 @@ MOST_BYTES = 1 << 32
 NUMBERS = ("<f8", "<i8", "<i4")
 
 
-def keep(measured: Measured, name: str) -> Kept:
-    """The evidence of a run, for its Report."""
+def keep(measured: Measured, bootstrap: int, seed: int) -> Kept:
+    """The evidence of a run, for its Report; resamples as many as its own intervals took."""
     parts, left_out = [], []
     for one in measured.evidence:
         if isinstance(one, Counts):
             parts.append(_counts(one))
             continue
-        part, lost = _events(measured, one)
+        part, lost = _events(measured, one, bootstrap, seed)
         left_out += lost
         if part is not None:
             parts.append(part)
@@ -50,7 +53,7 @@ def keep(measured: Measured, name: str) -> Kept:
     labels = task.labels(pairs) if isinstance(task, Labelled) else ()
     kept = Kept(
         task=measured.card.name,
-        name=name,
+        name=run_name(measured.request),
         gold=[one.digest() for one in measured.request.gold],
         options=choices(measured),
         ids=_text(list(pairs.ids)),
@@ -156,14 +159,17 @@ def _counts(evidence: Counts) -> KeptPart:
     )
 
 
-def _events(measured: Measured, evidence: Evidence) -> tuple[KeptPart | None, list[str]]:
-    """Values and influence of the event metrics that read this evidence, and what is left out."""
+def _events(
+    measured: Measured, evidence: Evidence, bootstrap: int, seed: int
+) -> tuple[KeptPart | None, list[str]]:
+    """What is kept of the event metrics that read this evidence, and what is left out."""
     weights: FloatArray | None = getattr(evidence, "weights", None)
     if not evidence.n or (weights is not None and bool((weights == 0).any())):
         return None, [evidence.name]
     values: dict[str, float] = {}
     arrays: dict[str, Packed] = {}
     lost: list[str] = []
+    sample, drawn = Sample(evidence), ""
     for metric in measured.metrics:
         if not isinstance(metric, Events) or metric.reads != evidence.name:
             continue
@@ -171,16 +177,25 @@ def _events(measured: Measured, evidence: Evidence) -> tuple[KeptPart | None, li
             scored = metric.score(evidence, None, not metric.no_interval)
         main = metric.facts.get("main") or metric.names[:MOST_COLUMNS]
         columns: Sequence[FloatArray | None] = scored.influence or [None] * len(metric.names)
+        draws: FloatArray | None = None
+        times = wanted(metric, sample, bootstrap)
+        if times and sample.drawn > 1 and not metric.no_interval:
+            drawn = design(sample, times, seed)
+            draws = resampled_events(metric, sample, times, seed, f"bootstrap/{evidence.name}")
         for at, name in enumerate(metric.names):
             values[name] = float(scored.values[at])
             column = columns[at]
             if column is not None and (len(metric.names) <= MOST_COLUMNS or name in main):
                 arrays[f"influence/{name}"] = _array(np.asarray(column, dtype=np.float64))
+                if draws is not None:
+                    arrays[f"draws/{name}"] = _array(draws[:, at])
             elif column is not None:
                 lost.append(name)
     arrays["values"] = _array(np.array(list(values.values()), dtype=np.float64))
     arrays["n"] = _array(np.array([evidence.n], dtype=np.int64))
-    part = KeptPart(name=evidence.name, kind="events", arrays=arrays, names=list(values))
+    part = KeptPart(
+        name=evidence.name, kind="events", arrays=arrays, names=list(values), design=drawn
+    )
     return part, lost
 
 
@@ -190,14 +205,12 @@ def _restored(part: KeptPart) -> Evidence:
     if part.kind == "events":
         values = dict(zip(part.names, arrays["values"].tolist(), strict=True))
         n = int(arrays["n"][0])
-        columns = {
-            name.removeprefix("influence/"): column
-            for name, column in arrays.items()
-            if name.startswith("influence/")
-        }
+        columns, draws = _below("influence/", arrays), _below("draws/", arrays)
         if any(column.shape != (n,) for column in columns.values()):
             raise ValueError(f"the columns of {part.name} have different lengths")
-        return Influences(part.name, n, None, values, columns)
+        if len({column.shape for column in draws.values()}) > 1:
+            raise ValueError(f"the draws of {part.name} have different lengths")
+        return Influences(part.name, n, None, values, columns, design=part.design, draws=draws)
     layout = Layout(dict(part.groups))
     table: Table | Columns
     if part.kind == "columns":
@@ -221,6 +234,11 @@ def _restored(part: KeptPart) -> Evidence:
         _check_within(cluster.codes, len(cluster.levels), part.name, least=-1)
     weights = arrays.get("weights")
     return Counts(part.name, table, codes, cluster, weights, part.exact)
+
+
+def _below(start: str, arrays: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """The arrays whose names begin like this, by the rest of their names."""
+    return {key.removeprefix(start): one for key, one in arrays.items() if key.startswith(start)}
 
 
 def _check_within(codes: npt.NDArray[Any], size: int, name: str, least: int = 0) -> None:

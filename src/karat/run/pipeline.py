@@ -21,6 +21,7 @@ from karat.read.collector import without_collector
 from karat.run import gates, ideal, keeping, signing, slicing
 from karat.stats import intervals
 from karat.stats.points import points
+from karat.stats.resample import FEW_CLUSTERS
 from karat.stats.units import effective
 
 
@@ -136,7 +137,7 @@ def infer(measured: Measured, settings: RunSettings, problems: Problems) -> Repo
         signature=signing.sign(measured, settings.interval, settings.seed),
     )
     if settings.keep_evidence:
-        report.evidence = keeping.keep(measured, keeping.run_name(measured.request))
+        report.evidence = keeping.keep(measured, settings.bootstrap, settings.seed)
     report.gates = gates.judge(report, settings.require, settings.gate)
     return report
 
@@ -194,13 +195,14 @@ def _notes(measured: Measured, scores: Sequence[Score]) -> list[str]:
         if missing:
             notes.append(f"{missing:,} of {len(facet):,} have no {name}, and are in no slice of it")
     shown = [s for s in scores if s.low is not None]
-    few = [s for s in shown if s.clusters is not None and s.clusters < intervals.FEW_CLUSTERS]
+    few = [s for s in shown if s.clusters is not None and s.clusters < FEW_CLUSTERS]
     if few:
         least = min(few, key=lambda s: s.clusters or 0)
         whose = "" if len(few) == len(shown) else f" of {len(few)} scores, as {least.name},"
+        sizes = dict.fromkeys((least.clusters, max(s.clusters or 0 for s in few)))
         notes.append(
-            f"intervals{whose} rest on {least.clusters} clusters ({least.unit}) only, so they are "
-            "wide and rough"
+            f"intervals{whose} rest on {' to '.join(map(str, sizes))} clusters ({least.unit}) "
+            "only, so they are wide and rough"
         )
     return notes
 

@@ -21,7 +21,7 @@ from karat.stats.influence import added, gradient, influence
 from karat.stats.intervals import ONE_UNIT, Settings, number
 from karat.stats.pairing import Pairing, swappable
 from karat.stats.quantiles import binomial_half_p, normal_quantile, t_p, t_quantile
-from karat.stats.resample import resampled_events
+from karat.stats.resample import Redrawn, design, resampled_events, wanted
 from karat.stats.spread import (
     Sample,
     agrees,
@@ -266,8 +266,9 @@ def _of_events(
         if mine.influence is not None and gone.influence is not None and not metric.no_interval:
             sides = [event_influence(mine.influence, a), event_influence(gone.influence, b)]
             variance = added([sides[0], sides[1].scaled(-1)]).variance(ones(a.drawn))
-    if settings.bootstrap and a.drawn > 1 and not metric.no_interval:
-        draws = _paired_draws(metric, a, b, settings)
+    times = wanted(metric, a, settings.bootstrap)
+    if times and a.drawn > 1 and not metric.no_interval:
+        draws = _paired_draws(metric, a, b, times, settings.seed)
     clusters = None if a.clusters is None else a.drawn
     out = []
     for c, name in enumerate(metric.names):
@@ -280,11 +281,19 @@ def _of_events(
     return out
 
 
-def _paired_draws(metric: Events, a: Sample, b: Sample, settings: Settings) -> FloatArray:
-    """(draws, names): differences under the same resamples of both systems."""
-    purpose = f"bootstrap/{a.evidence.name}"
-    first = resampled_events(metric, a, settings.bootstrap, settings.seed, purpose)
-    return first - resampled_events(metric, b, settings.bootstrap, settings.seed, purpose)
+def _paired_draws(metric: Events, a: Sample, b: Sample, times: int, seed: int) -> FloatArray | None:
+    """(draws, names): differences under the same resamples of both systems.
+
+    None where those of a kept run are not the same.
+    """
+    purpose, gone = f"bootstrap/{a.evidence.name}", None
+    if isinstance(b.evidence, Redrawn):
+        gone = b.evidence.redrawn(metric.names, design(a, times, seed))
+        if gone is None or len(gone) != times:
+            return None
+    else:
+        gone = resampled_events(metric, b, times, seed, purpose)
+    return resampled_events(metric, a, times, seed, purpose) - gone
 
 
 def _event_test(
@@ -302,7 +311,9 @@ def _event_test(
         out: dict[str, Any] = {"p": p, "test": f"paired bootstrap, {len(draws)} resamples"}
         if low == high:
             return out
-        out |= {"se": float(valid.std(ddof=1)), "no_interval": ""}
+        se = float(valid.std(ddof=1))
+        seen = (normal_quantile(1 - tail) + normal_quantile(0.8)) * se
+        out |= {"se": se, "smallest_seen": seen, "no_interval": ""}
         return out | {"low": float(low), "high": float(high)}
     if se is not None:
         return {"p": number(t_p(difference / se, drawn - 1)), "test": "t test on influence"}

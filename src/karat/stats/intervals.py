@@ -19,10 +19,9 @@ from karat.model.metric import Events, Metric, Ratio, Smooth
 from karat.model.pairs import FloatArray
 from karat.stats.influence import summed
 from karat.stats.quantiles import normal_quantile, t_quantile
-from karat.stats.resample import drawable, resampled, resampled_events
+from karat.stats.resample import FEW_CLUSTERS, drawable, resampled, resampled_events, wanted
 from karat.stats.spread import Sample, Spread, agrees, clipped, refusal, spread
 
-FEW_CLUSTERS = 20
 AGREE = "every unit agrees, so the spread cannot be estimated"
 ONE_UNIT = "one unit has no spread"
 NO_FORMULA = "there is no closed form for this score; a bootstrap gives an interval"
@@ -252,7 +251,7 @@ def _all_draws(
                 continue
             if isinstance(metric, Events):
                 # A metric may ask for draws of its own where no closed form does it justice.
-                draws = settings.bootstrap or int(metric.facts.get("resamples", 0))
+                draws = wanted(metric, sample, settings.bootstrap)
                 if draws > 0:
                     out[place] = resampled_events(metric, sample, draws, settings.seed, purpose)
             elif settings.bootstrap > 0:

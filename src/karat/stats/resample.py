@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from karat.stats.units import Sums, Units, add_up, fold
 from karat.stats.weights import resamples
 
 MOST_ROWS = 1 << 16
+FEW_CLUSTERS = 20
 
 
 def bucket(n: int) -> IntArray:
@@ -52,6 +55,30 @@ def resampled(
             values[done : done + len(weights)] = values_of(metric, totals)
         done += len(weights)
     return out
+
+
+def wanted(metric: Events, sample: Sample, bootstrap: int) -> int:
+    """How many draws: those asked for, else those without which the metric's interval is wrong.
+
+    Few clusters drawn anew are too much alike: Student's t over them is the more honest.
+    """
+    few = sample.clusters is not None and sample.drawn < FEW_CLUSTERS
+    return bootstrap or (0 if few else int(metric.facts.get("resamples", 0)))
+
+
+@runtime_checkable
+class Redrawn(Protocol):
+    """Evidence that an earlier run drew from: its draws were kept, its events were not."""
+
+    def redrawn(self, names: Sequence[str], design: str) -> FloatArray | None:
+        """(draws, names): the kept draws, None where they are of another design."""
+
+
+def design(sample: Sample, draws: int, seed: int) -> str:
+    """What decides which units are drawn: resamples of equal designs correspond one by one."""
+    codes = b"" if sample.clusters is None else np.asarray(sample.clusters[0], "<i4").tobytes()
+    units = hashlib.sha256(codes).hexdigest()[:16]
+    return f"{draws} of {sample.drawn}|seed:{seed}|units:{units}|numpy:{np.__version__}"
 
 
 def resampled_events(
