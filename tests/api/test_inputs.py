@@ -103,3 +103,10 @@ def test_a_misspelt_field_is_the_callers_slip_and_not_the_datas(sides: tuple[Row
     (problem,) = stopped.value.problems
     assert (problem.code, problem.key) == ("field-missing", "chanel")
     assert "did you mean channel" in problem.help
+
+
+def test_a_field_of_endless_values_is_refused() -> None:
+    gold = [{"text": f"text {i}", "label": i % 2} for i in range(5_001)]
+    pred = [{"probabilities": [0.75, 0.25]}] * 5_001
+    with pytest.raises(karat.UsageError, match="text has 5,001 values, too many to slice by"):
+        karat.score(gold, pred, by="text")

@@ -95,6 +95,7 @@ def measure(card: Card, request: Request, problems: Problems) -> Measured:
     pairs = task.read(card, request, problems)
     if pairs is None or problems.errors:
         raise DataError(problems)
+    slicing.refuse_endless(pairs.facets)
     evidence = task.measure(pairs, request.options)
     metrics = task.metrics(pairs, request.options)
     official = task.official(pairs, evidence, request.options)

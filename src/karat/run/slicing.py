@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from karat.errors import UsageError
 from karat.model.pairs import Facet
 from karat.model.report import Slice, SliceScore
 from karat.stats import slices as cut
@@ -12,11 +14,23 @@ from karat.stats.contrasts import Contrast
 from karat.stats.intervals import Settings
 from karat.stats.points import points
 
+MOST_LEVELS = 5_000
 MOST_REMEASURED = 100
 AGAIN = "measured again inside the slice, so it is not compared with the rest"
 
 if TYPE_CHECKING:
     from karat.run.pipeline import Measured
+
+
+def refuse_endless(facets: Mapping[str, Facet]) -> None:
+    """Return if no field has so many values that a slice of each would be a mistake."""
+    for name, facet in facets.items():
+        if len(facet.levels) > MOST_LEVELS:
+            raise UsageError(
+                f"{name} has {len(facet.levels):,} values, too many to slice by "
+                f"({MOST_LEVELS:,} at most)",
+                help="name a field of fewer values; numbers are cut into bins",
+            )
 
 
 def slices(measured: Measured, settings: Settings) -> list[Slice]:
