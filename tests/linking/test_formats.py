@@ -67,7 +67,7 @@ def test_what_is_written_is_read_again() -> None:
 
 def test_every_bad_line_is_named() -> None:
     text = b"d\t0\t1\tE\n\nd\tx\t1\tE\nd\t0\nd\t0\t1\tE\t\tP\nd\t0\t1\tE\t1\tP\tF\n"
-    assert sorted(codes(text), key=lambda c: c[1] or 0) == [
+    assert codes(text) == [
         ("line-blank", 2),
         ("offset-not-integer", 3),
         ("cell-count", 4),

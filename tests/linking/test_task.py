@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import karat
-from karat.errors import UsageError
+from karat.errors import DataError, UsageError
 from linking import brute
 
 Write = Callable[[str, str], Path]
@@ -170,6 +170,25 @@ def test_any_two_formats_may_meet(tmp_path: Path) -> None:
         for sides in ((table, tmp_path / name), (tmp_path / name, table)):
             report = karat.score(*map(str, sides), measure=["strong_mention_match"])
             assert report["strong_mention_match.fscore"].value == 1, sides
+
+
+def test_a_system_may_find_nothing(write: Write, tmp_path: Path) -> None:
+    nothing = tmp_path / "nothing.tsv"
+    nothing.touch()
+    gold = str(write("g.tsv", GOLD))
+    report = karat.score(gold, str(nothing), measure=["strong_mention_match"])
+    assert report["strong_mention_match.recall"].value == 0
+    assert "predictions-empty" in {p.code for p in report.problems}
+    with pytest.raises(DataError):
+        karat.score(str(nothing), gold)
+
+
+def test_an_offset_out_of_all_bounds_is_a_problem(tmp_path: Path) -> None:
+    table = tmp_path / "edl.tab"
+    table.write_text(f"run\tm\tX\td:{'9' * 30}-{'9' * 30}\tE1\tPER\tNAM\t1.0\n")
+    with pytest.raises(DataError) as caught:
+        karat.score(str(table), str(table))
+    assert {(p.code, p.line) for p in caught.value.problems} == {("offset-too-large", 1)}
 
 
 def test_slices_of_clusters_are_measured_inside(write: Write) -> None:

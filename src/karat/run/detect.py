@@ -11,6 +11,8 @@ from karat.model.task import Card, Peek
 from karat.read import sniff
 from karat.read.source import Source
 
+EMPTY = "file-empty"
+
 SHAPES = {"binary": "not a text file", "folder": "a folder", "list": "no list of objects"}
 """What there is to say of a file without keys."""
 
@@ -28,11 +30,15 @@ def choose(
     if wanted is not None:
         return tasks.card(wanted)
     broken = [problem for one in (*gold, *predictions) for problem in _faults(one)]
-    if any(problem.severity == "error" for problem in broken):
+    errors = {problem.code for problem in broken if problem.severity == "error"}
+    if errors - {EMPTY}:
         raise DataError(broken)
     first = gold[0].peek()
     second = predictions[0].peek() if predictions else None
     found = _recognised(first, second)
+    # A system that finds nothing may write nothing: a task has to know such a file for its own.
+    if errors and len(found) != 1:
+        raise DataError(broken)
     if len(found) == 1:
         card, reason = found[0]
         say(f"detected {card.name} ({reason}); --task overrides")
@@ -69,7 +75,7 @@ def _faults(source: Source) -> list[Problem]:
         return []
     faults = source.check()
     if not faults and sniff.is_empty(source.peek()):
-        return [Problem("file-empty", "error", "file holds no records", source.name)]
+        return [Problem(EMPTY, "error", "file holds no records", source.name)]
     return faults
 
 

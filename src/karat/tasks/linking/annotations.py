@@ -15,7 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from karat.errors import DataError
 from karat.model.pairs import BoolArray, CodeArray, FloatArray, IntArray
+from karat.model.problem import Problem
+
+LARGEST = 2**62
+"""Offsets go up to here, so that their sums fit into 64 bits."""
 
 NIL = "NIL"
 """An entity id with this beginning names no entry of the knowledge base."""
@@ -229,12 +234,15 @@ class Collector:
 
 
 def collect(name: str, mentions: Iterable[tuple[int, Mention]]) -> Annotations:
-    """The columns of (line, mention) pairs."""
+    """The columns of (line, mention) pairs. Raises DataError at an offset that is no offset."""
     collector = Collector(name)
     by_width: dict[int, list[tuple[int, Mention]]] = {}
     for line, one in mentions:
         # The number of a document is its place in the file, whatever the widths of its rows.
         collector.docs[one.docid]
+        if max(abs(one.start), abs(one.end)) > LARGEST:
+            text = f"{max(abs(one.start), abs(one.end))} is too large for an offset"
+            raise DataError([Problem("offset-too-large", "error", text[:99], name, line)])
         by_width.setdefault(len(one.candidates), []).append((line, one))
     for width, some in by_width.items():
         flat = [c for _, one in some for c in one.candidates]

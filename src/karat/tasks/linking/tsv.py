@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from karat.model.pairs import IntArray
 from karat.model.problem import Problems
 from karat.model.task import Source
 from karat.read.lines import pieces
-from karat.tasks.linking.annotations import Annotations, Collector, Mention, Rows
+from karat.tasks.linking.annotations import LARGEST, Annotations, Collector, Mention, Rows
 
 PIECE = 1 << 21
-LARGEST = 2**62
 COLUMNS = (
     "docid, start, end, then nothing, an id, an id and a score, or triples of id, score and type"
 )
@@ -68,34 +68,31 @@ class _Reader:
             lines.pop()
         # Trailing empty cells vanish, as in the official script.
         rows = [line.rstrip("\t").split("\t") for line in lines]
-        widths = set(map(len, rows))
-        whole = self.line + np.arange(len(rows))
-        if len(widths) == 1:
-            self.rows(rows, whole, widths.pop())
-        else:
-            size = np.array([len(row) for row in rows])
-            for width in sorted(widths):
-                here = np.flatnonzero(size == width)
-                self.rows([rows[i] for i in here.tolist()], whole[here], width)
+        numbers = self.line + np.arange(len(rows))
         self.line += len(rows)
-
-    def rows(self, rows: list[list[str]], line: np.ndarray, width: int) -> None:
-        """Rows of one width."""
-        if width < 3 or (width > 6 and width % 3):
-            for row, at in zip(rows, line.tolist(), strict=True):
-                self.miscounted(row, at)
-            return
         try:
-            found = self.decoded(rows, line, width)
+            found = list(self.by_width(rows, numbers))
         except (ValueError, OverflowError):
-            good = [i for i, row in enumerate(rows) if self.sound(row, int(line[i]))]
-            if not good:
-                return
-            found = self.decoded([rows[i] for i in good], line[good], width)
-        self.columns.take(found)
+            good = [i for i, row in enumerate(rows) if self.sound(row, int(numbers[i]))]
+            found = list(self.by_width([rows[i] for i in good], numbers[good]))
+        for one in found:
+            self.columns.take(one)
 
-    def decoded(self, rows: Sequence[list[str]], line: np.ndarray, width: int) -> Rows:
-        """The columns of sound rows; raises ValueError where one is not."""
+    def by_width(self, rows: list[list[str]], line: IntArray) -> Iterator[Rows]:
+        """The columns of the rows of each width; raises ValueError where a row is not sound."""
+        widths = set(map(len, rows))
+        if len(widths) == 1:
+            yield self.decoded(rows, line, widths.pop())
+            return
+        size = np.array([len(row) for row in rows])
+        for width in sorted(widths):
+            here = np.flatnonzero(size == width)
+            yield self.decoded([rows[i] for i in here.tolist()], line[here], width)
+
+    def decoded(self, rows: Sequence[list[str]], line: IntArray, width: int) -> Rows:
+        """The columns of sound rows of one width; raises ValueError where one is not."""
+        if not _possible(width):
+            raise ValueError
         cells = list(zip(*rows, strict=True))
         start = np.array(list(map(int, cells[1])), dtype=np.int64)
         end = np.array(list(map(int, cells[2])), dtype=np.int64)
@@ -115,8 +112,11 @@ class _Reader:
         return Rows(self.columns.docs.all(cells[0]), start, end, line, eids, scores, types)
 
     def sound(self, row: list[str], line: int) -> bool:
-        """Whether every number of a row can be read; if not, each one that cannot is reported."""
+        """Whether a row can be read; if not, each thing that is wrong with it is reported."""
         before = self.problems.errors
+        if not _possible(len(row)):
+            self.miscounted(row, line)
+            return False
         for name, cell in zip(("start", "end"), row[1:3], strict=True):
             self.number(int, cell, line, name, "offset-not-integer", "an integer")
         for cell in row[4::3]:
@@ -149,3 +149,8 @@ class _Reader:
     def finish(self) -> Annotations:
         """The columns."""
         return self.columns.finish()
+
+
+def _possible(width: int) -> bool:
+    """Whether a row may have so many cells."""
+    return width >= 3 and (width <= 6 or width % 3 == 0)
