@@ -229,3 +229,33 @@ def test_characters_are_code_points() -> None:
     gold = [{"text": text, "entities": [entity("PER", (8, 11))]}]
     report = score(gold, [{"predicted_entities": [entity("PER", (8, 11))]}], examples=1)
     assert report.f1_micro == 1.0
+
+
+@pytest.mark.parametrize(("encoding", "size"), [("utf-8", 1), ("utf-16-le", 2), ("utf-32-le", 4)])
+def test_offsets_that_count_something_else_are_told(encoding: str, size: int) -> None:
+    """The same five names behind an emoji, counted in bytes, UTF-16 units and code points."""
+    text = "🚀 met Zoë"
+
+    def unit(place: int) -> int:
+        return len(text[:place].encode(encoding)) // size
+
+    said = entity("PER", (unit(6), unit(9)))
+    gold = [{"text": text, "entities": [entity("PER", (6, 9))]}] * 5
+    found = codes(gold, [{"predicted_entities": [said]}] * 5, end="exclusive")
+    told = ("offset-units", "predicted_entities") in found
+    assert told == (size < 4)
+    if size == 4:
+        assert found == []
+
+
+@pytest.mark.parametrize("broken", ["\n{}\n", "{}\n{}[\n"])
+def test_a_broken_file_of_data_hides_nothing_of_the_predictions(
+    broken: str, tmp_path: Path
+) -> None:
+    gold, pred = tmp_path / "gold.jsonl", tmp_path / "pred.jsonl"
+    gold.write_text(broken.replace("{}", json.dumps(GOLD[0])))
+    rows = [{"predicted_entities": [entity("PER", (3, 7))]}] * gold.read_text().count("text")
+    pred.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = [code for code, _ in codes(str(gold), str(pred), end="exclusive")]
+    assert found[0] in ("blank-line", "json-syntax")
+    assert "offset-space" in found

@@ -158,3 +158,24 @@ def test_brat_folders_with_groups_and_fragments(tmp_path: Path) -> None:
     assert [p.code for p in check(*sides).problems if p.severity == "error"] == [
         "prediction-missing"
     ]
+
+
+def test_offsets_without_a_text_are_bounded(tmp_path: Path) -> None:
+    for side in "ab":
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "x.ann").write_text("T1\tPER 0 99999999999999999999\tAda\n")
+    found = check(str(tmp_path / "a"), str(tmp_path / "b")).problems
+    assert [(p.code, p.line) for p in found] == [("offset-range", 1)] * 2
+
+
+def test_equivalent_notes_of_two_types_are_two_entities(tmp_path: Path) -> None:
+    """Gold says that a PER and a LOC are the same; the prediction has the LOC alone."""
+    for side in "ab":
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "x.txt").write_text("Ada Rome")
+    notes = "T1\tPER 0 3\tAda\nT2\tLOC 4 8\tRome\n"
+    (tmp_path / "a" / "x.ann").write_text(notes + "*\tEquiv T1 T2\n")
+    (tmp_path / "b" / "x.ann").write_text("T1\tLOC 4 8\tRome\n")
+    for level in ("entity", "weak"):
+        report = score(str(tmp_path / "a"), str(tmp_path / "b"), level=level)
+        assert (report.precision_micro, report.recall_micro) == (1.0, 0.5)

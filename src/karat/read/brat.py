@@ -16,6 +16,8 @@ from karat.model.problem import Problems
 from karat.read.place import Place, show
 
 TEXT, NOTES = ".txt", ".ann"
+FURTHEST = 2**31 - 2
+"""No offset lies farther, be its text known or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,8 @@ def _fits(mark: Mark, text: str | None, place: Place) -> bool:
     elif text is not None and end > len(text):
         message = f"end {end} lies past the text, which has {len(text)} characters"
         place.add("offset-range", message)
+    elif end > FURTHEST:
+        place.add("offset-range", f"{show(end)} is too large for an offset")
     else:
         if text is not None and mark.covered not in ("", _on_a_line(text[start:end])):
             message = (

@@ -85,19 +85,24 @@ class TextReader:
 
     def _look_up(self, points: npt.NDArray[np.integer]) -> ClassArray:
         if self._table is None:
-            self._table = np.fromiter(map(_class, map(chr, range(128))), np.uint8, 128)
+            self._table = np.fromiter(map(character_class, map(chr, range(128))), np.uint8, 128)
         most = int(points.max(initial=0))
         if most >= len(self._table) and most < 1 << 16:
-            self._table = np.fromiter(map(_class, map(chr, range(1 << 16))), np.uint8, 1 << 16)
+            self._table = np.fromiter(
+                map(character_class, map(chr, range(1 << 16))), np.uint8, 1 << 16
+            )
         if most < len(self._table):
             return np.asarray(self._table[points])
         # Characters beyond the first plane are few: each distinct one is looked at.
         distinct, place = np.unique(points, return_inverse=True)
-        found = np.fromiter(map(_class, map(chr, distinct.tolist())), np.uint8, len(distinct))
+        found = np.fromiter(
+            map(character_class, map(chr, distinct.tolist())), np.uint8, len(distinct)
+        )
         return np.asarray(found[place])
 
 
-def _class(character: str) -> int:
+def character_class(character: str) -> int:
+    """WORD, SPACE or OTHER."""
     if character.isalnum() or character == "_":
         return WORD
     return SPACE if character.isspace() else OTHER

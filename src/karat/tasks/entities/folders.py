@@ -85,11 +85,11 @@ def _paired(
 
 
 def spans_of(documents: Sequence[Standoff]) -> Spans:
-    """The annotations of the documents as columns; equivalent ones are one entity."""
+    """The annotations of the documents as columns; equivalent ones of one type are one entity."""
     rows = [
         (d, mark.start, mark.end, mark.type, mark.group)
         for d, one in enumerate(documents)
-        for mark in sorted(one.marks or (), key=lambda mark: mark.group)
+        for mark in sorted(one.marks or (), key=lambda mark: (mark.group, mark.type))
     ]
     if not rows:
         return Spans.empty(len(documents))
@@ -97,7 +97,8 @@ def spans_of(documents: Sequence[Standoff]) -> Spans:
     names = tuple(dict.fromkeys(types))
     kind = np.array([names.index(name) for name in types], dtype=np.int32)
     key = np.array(doc, dtype=np.int64) * (1 + max(groups)) + np.array(groups)
-    group = np.cumsum(np.concatenate([[0], np.diff(key) != 0])).astype(np.int64)
+    turns = (np.diff(key) != 0) | (np.diff(kind) != 0)
+    group = np.cumsum(np.concatenate([[0], turns])).astype(np.int64)
     return Spans(len(documents), np.array(doc), np.array(start), np.array(end), kind, group, names)
 
 

@@ -13,15 +13,14 @@ import numpy as np
 
 from karat.model.pairs import BoolArray, IntArray
 from karat.model.problem import Severity
+from karat.model.task import Source
 from karat.read.pick import pick
 from karat.read.place import Place, show
 from karat.tasks.entities.checks import BIO_TAG, check_known, misplaced
 from karat.tasks.entities.columns import Written
 from karat.tasks.entities.ends import (
-    FEWEST_VOTES,
     MAJORITY,
     SPACE,
-    WORD,
     Convention,
     Texts,
     Verdict,
@@ -29,6 +28,7 @@ from karat.tasks.entities.ends import (
 )
 from karat.tasks.entities.match import first_of_equals, match, span_keys
 from karat.tasks.entities.records import SPACY_KEY, Spans
+from karat.tasks.entities.units import check_units
 
 DEFAULT: Convention = "exclusive"
 """What is taken where nothing says how ends were written."""
@@ -194,8 +194,11 @@ def exclusive_ends(side: Written, ending: Ending) -> IntArray:
     return side.end + 1 if ending.convention == "inclusive" else side.end
 
 
-def check_offsets(side: Written, texts: Texts, ending: Ending, gold_source: Any) -> None:
-    """Report spans that lie outside of the text, are empty, or hold white space at an end."""
+def check_offsets(side: Written, texts: Texts, ending: Ending, gold: Source | None) -> None:
+    """Report spans that lie outside of the text, are empty, or hold white space at an end.
+
+    `gold` is where the texts can be read again to be quoted, None where they cannot.
+    """
     inclusive = ending.convention == "inclusive"
     length = _lengths(side, texts)
     known = length >= 0
@@ -206,8 +209,9 @@ def check_offsets(side: Written, texts: Texts, ending: Ending, gold_source: Any)
     for i in np.flatnonzero(basic | past | empty).tolist():
         _report(side, i, int(length[i]), inclusive)
     good = known & ~basic & ~past & ~empty
-    _check_spaces(side, texts, good, exclusive_end, gold_source)
-    _check_units(side, texts, good, exclusive_end)
+    _check_spaces(side, texts, good, exclusive_end, gold)
+    if gold is not None:
+        check_units(side, texts, good | past, exclusive_end, gold)
 
 
 def _report(side: Written, i: int, length: int, inclusive: bool) -> None:
@@ -224,7 +228,7 @@ def _report(side: Written, i: int, length: int, inclusive: bool) -> None:
 
 
 def _check_spaces(
-    side: Written, texts: Texts, good: BoolArray, end: IntArray, gold_source: Any
+    side: Written, texts: Texts, good: BoolArray, end: IntArray, gold: Source | None
 ) -> None:
     """Warn of spans that start or end with white space."""
     at = np.flatnonzero(good)
@@ -233,8 +237,8 @@ def _check_spaces(
     odd = at[(first == SPACE) | (last == SPACE)]
     if not len(odd):
         return
-    shown = odd[:20].tolist()
-    records = pick(gold_source, [int(side.doc[i]) for i in shown])
+    shown = odd[:20].tolist() if gold is not None else []
+    records = pick(gold, [int(side.doc[i]) for i in shown]) if gold is not None else {}
     for i in odd.tolist():
         span = "a span"
         if i in shown:
@@ -243,24 +247,6 @@ def _check_spaces(
         message = f"{span} starts or ends with white space"
         place = side.reader.place(int(side.doc[i]))
         place.add("offset-space", message, side.path(i), severity="warning")
-
-
-def _check_units(side: Written, texts: Texts, good: BoolArray, end: IntArray) -> None:
-    """Warn where offsets fit the words in plain ASCII texts only: they count something else."""
-    at = np.flatnonzero(good)
-    doc = side.doc[at]
-    plain = texts.ascii[doc]
-    if int((~plain).sum()) < FEWEST_VOTES or not plain.any():
-        return
-    edge = (texts.of(doc, end[at] - 1) == WORD) & (texts.of(doc, end[at]) != WORD)
-    edge &= texts.of(doc, side.start[at] - 1) != WORD
-    if edge[plain].mean() > 0.9 and edge[~plain].mean() < 0.5:
-        message = (
-            f"spans stop at words in {edge[plain].mean():.0%} of plain ASCII texts but in "
-            f"{edge[~plain].mean():.0%} of the others; offsets count characters here, "
-            "not bytes or UTF-16 units"
-        )
-        side.reader.place().add("offset-units", message, side.key, severity="warning")
 
 
 def check_twins(side: Written) -> int:
