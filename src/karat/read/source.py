@@ -45,6 +45,7 @@ class Source:
         "_hash",
         "_kept",
         "_path",
+        "_peek",
         "_rows",
         "_stream",
         "name",
@@ -71,6 +72,7 @@ class Source:
         self._content = content
         self._rows = rows
         self._digest: str | None = None
+        self._peek: Peek | None = None
         self._hash: BackgroundHash | None = None
         self._kept: bytes | None = None
 
@@ -143,7 +145,12 @@ class Source:
         return whole.getvalue()
 
     def peek(self) -> Peek:
-        """The first look: shape, head and first record."""
+        """The first look: shape, head and first record. Taken once, however often it is asked."""
+        if self._peek is None:
+            self._peek = self._look()
+        return self._peek
+
+    def _look(self) -> Peek:
         if self._rows is not None:
             few = self._rows[: sniff.LOOKED_AT]
             return Peek(self.name, "list", b"", sniff.together(few) or next(iter(few), None))
