@@ -20,7 +20,7 @@ from karat.tasks.detection.ids import Numbering, check_labels, check_results
 from karat.tasks.detection.records import BOXES
 from karat.tasks.detection.rows import Side, fields_of, read_side
 from karat.tasks.detection.scene import DetectionPairs, Found, Scene, Vectors
-from karat.tasks.detection.settings import chooser, rules_of
+from karat.tasks.detection.settings import chooser, refuse_cache_options, rules_of
 from karat.tasks.detection.units import place_of, to_boxes
 
 
@@ -46,6 +46,7 @@ def _is_coco(source: Source) -> bool:
 
 
 def _read_coco(card: Card, request: Request, problems: Problems) -> DetectionPairs | None:
+    refuse_cache_options(request.options)
     fields = fields_of(request)
     for source in request.predictions:
         if faults := source.check():

@@ -51,7 +51,8 @@ def read_side(request: Request, problems: Problems) -> Side:
     _report_labels(data, request)
     predicted = _predicted(request, data, problems)
     unit = settle(data, predicted, str(request.options.get("coordinates") or "auto"))
-    agree = predicted is not None and suspicions.rows_agree(data, predicted)
+    background = str(request.options.get("background") or "none")
+    agree = predicted is not None and suspicions.rows_agree(data, predicted, background)
     return Side(data, predicted, unit, selected, agree and data.reader.sound)
 
 

@@ -48,6 +48,17 @@ def rules_of(options: Mapping[str, Any], sized: bool, pixels: bool) -> tuple[Rul
     return Rules(overlaps, recalls, tuple(areas.values()), names, most, voc), relative
 
 
+def refuse_cache_options(options: Mapping[str, Any]) -> None:
+    """Refuse what would change nothing: COCO files have classes, scores and pixels of their own."""
+    for name, plain in (("boxes", "argmax"), ("background", "none"), ("coordinates", "auto")):
+        given = options.get(name)
+        if given not in (None, "", plain, "pixels"):
+            raise UsageError(
+                f"--{name} {given} says nothing about COCO files",
+                help="they have classes, scores and pixels of their own; it is for caches",
+            )
+
+
 def _overlaps(text: str) -> FloatArray:
     """Thresholds: a list, or first:last:number as np.linspace makes it."""
     try:

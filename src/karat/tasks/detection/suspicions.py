@@ -40,18 +40,29 @@ Where = Callable[[int], tuple[Place, str]]
 """The place of a detection or a truth, and its key."""
 
 
-def rows_agree(data: Data, predicted: Predicted) -> bool:
-    """Whether every row of data has its row of predictions; what is wrong is reported."""
+def rows_agree(data: Data, predicted: Predicted, background: str) -> bool:
+    """Whether every row of data has its row of predictions; what is wrong is reported.
+
+    `background` is the slot of the vectors that is no class: "none", "first" or "last".
+    """
     rows, others = data.reader.count, predicted.reader.count
     if not rows or not others:
         return False
     if data.reader is not predicted.reader:
         report_count(predicted.reader.place(), others, rows, BOXES)
     usual = predicted.width
-    for place in np.flatnonzero(data.classes >= usual).tolist() if usual else []:
-        record = int(data.row[place])
-        index = place - int((data.row < record).sum())
-        text = f"{data.classes[place]} but predictions have {usual} classes (0..{usual - 1})"
+    nothing = {"first": 0, "last": usual - 1}.get(background, -1)
+    odd = np.flatnonzero((data.classes >= usual) | (data.classes == nothing))
+    if not usual:
+        odd = odd[:0]
+    records = data.row[odd]
+    indices = odd - np.searchsorted(data.row, records)
+    for wrong, record, index in zip(
+        data.classes[odd].tolist(), records.tolist(), indices.tolist(), strict=True
+    ):
+        text = f"{wrong} but predictions have {usual} classes (0..{usual - 1})"
+        if wrong == nothing:
+            text = f"{nothing} is the slot of the background (--background {background})"
         data.reader.place(record).add("label-range", text, f"label[{index}].class_id")
     return rows == others and predicted.reader.sound
 

@@ -27,6 +27,9 @@ def settle(data: Data, predicted: Predicted | None, wanted: str) -> str:
         hint = "multiply fractions by the width and height of the image, or divide pixels by them"
         predicted.reader.place().add("coordinate-mixed", text, BOXES, help=hint)
     unit = known[0] if known else "fractions"
+    if wanted == "pixels" and all(_unit(side) == "fractions" for side, _ in sides):
+        text = "taken as pixels, but no coordinate is above 1: every area would be small"
+        data.reader.place().add("coordinate-fractions", text, "label", severity="warning")
     if unit == "fractions":
         for side, key in sides:
             _clip(side, key)
