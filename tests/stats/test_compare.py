@@ -127,6 +127,31 @@ def test_mcnemar_is_exact_and_only_where_items_stand_alone(make, two, accuracy):
     assert (kept.wins, kept.ties, kept.losses) == (found.wins, found.ties, found.losses)
 
 
+def test_wins_of_a_ratio_are_items_whose_exchange_lowers_it():
+    rng = np.random.default_rng(4)
+    gold = rng.integers(0, 4, 60)
+    sides = []
+    for _ in range(2):
+        predicted = rng.integers(0, 4, 60)
+        right = np.minimum(rng.integers(0, 4, 60), np.minimum(gold, predicted))
+        sides.append(np.stack([gold + predicted, 2 * right], axis=1).astype(float))
+    a, b = sides
+    f1 = Ratio("x", ("f1",), {"x": 1}, {"n": 1}, About())
+    (found,) = paired(f1, *(Counts("x", Columns(LAYOUT, side)) for side in sides), QUICK)
+    middle = (a.sum(axis=0) + b.sum(axis=0)) / 2
+
+    def value(totals):
+        return totals[1] / totals[0]
+
+    moved = [
+        value(middle + (x - y) / 2) - value(middle - (x - y) / 2) for x, y in zip(a, b, strict=True)
+    ]
+    signs = np.sign(np.where(np.abs(moved) < 1e-12, 0, moved))
+    counted = [int((signs == sign).sum()) for sign in (1, 0, -1)]
+    assert [found.wins, found.ties, found.losses] == counted
+    assert min(counted) > 0
+
+
 def test_lower_is_better_turns_wins_around(make, two, accuracy):
     gold, a, b = two
     error = Ratio("labels", ("e",), {"hit": 1}, {"n": 1}, About(better="lower"), proportion=True)

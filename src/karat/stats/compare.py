@@ -226,15 +226,25 @@ def _difference(
 
 
 def _by_item(metric: Ratio | Smooth, pairing: Pairing) -> dict[str, Any]:
-    """Wins, ties and losses of a score that has a value for each item, and McNemar's test."""
+    """Wins, ties and losses by item, and McNemar's test where an item is right or wrong.
+
+    An item is won by the system whose part in it raises the score more. For a mean that is the
+    larger value; where the two have different denominators (spans that were predicted), a
+    denominator weighs as much as the score of both systems together.
+    """
     if not isinstance(metric, Ratio) or len(metric.names) > 1:
         return {}
     items = pairing.items
     hits_a, hits_b = items.sums_a(metric.num), items.sums_b(metric.num)
     bases_a, bases_b = items.sums_a(metric.den), items.sums_b(metric.den)
-    if not np.array_equal(bases_a, bases_b) or bool((bases_a < 0).any()):
+    if bool((bases_a < 0).any() or (bases_b < 0).any()):
         return {}
     ahead = metric.factor * (hits_a - hits_b)
+    alike = np.array_equal(bases_a, bases_b)
+    if not alike:
+        base = float(((bases_a + bases_b) * items.count).sum())
+        common = float(((hits_a + hits_b) * items.count).sum()) / base
+        ahead -= metric.factor * common * (bases_a - bases_b)
     up, down = int(items.count[ahead > 0].sum()), int(items.count[ahead < 0].sum())
     ties = int(items.count.sum()) - up - down
     lower = metric.about.better == "lower"
@@ -242,7 +252,9 @@ def _by_item(metric: Ratio | Smooth, pairing: Pairing) -> dict[str, Any]:
     if metric.about.better in {"higher", "lower"}:
         wins, losses = (down, up) if lower else (up, down)
         out = {"wins": wins, "ties": ties, "losses": losses}
-    whole = bool(((bases_a == 1) & np.isin(hits_a, (0, 1)) & np.isin(hits_b, (0, 1))).all())
+    whole = alike and bool(
+        ((bases_a == 1) & np.isin(hits_a, (0, 1)) & np.isin(hits_b, (0, 1))).all()
+    )
     if metric.proportion and whole and pairing.clusters is None and not pairing.weighted:
         out |= {"p": binomial_half_p(up, up + down), "test": "mcnemar"}
     return out
