@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,33 @@ def test_an_empty_list_holds_no_records(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(b" [ ]\n")
     assert [p.code for p in api.check(str(path)).problems] == ["file-empty"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [
+        ("a.jsonl", b" \n\t\n", "file-empty"),
+        ("a.jsonl.gz", gzip.compress(b""), "file-empty"),
+        ("a.jsonl.gz", gzip.compress(b'{"text": "a"}\n')[:6], "gzip-damaged"),
+        ("a.jsonl", '{"text": "a"}'.encode("utf-16"), "encoding"),
+    ],
+)
+def test_a_file_without_a_first_record_is_said_to_be_so(
+    tmp_path: Path, name: str, content: bytes, code: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    checked = api.check(str(path), written(tmp_path, "p.jsonl", [{"probabilities": [0.5, 0.5]}]))
+    assert [(p.code, p.file, p.line) for p in checked.problems] == [(code, str(path), None)]
+
+
+def test_a_zero_byte_in_a_text_has_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"text": "a", "label": 0}\n{"text": "\0", "label": 1}\n')
+    checked = api.check(
+        str(path), written(tmp_path, "p.jsonl", [{"probabilities": [0.5, 0.5]}] * 2)
+    )
+    assert [(p.code, p.line) for p in checked.problems] == [("json-syntax", 2)]
 
 
 def test_standard_input_cannot_be_both_sides() -> None:

@@ -191,10 +191,10 @@ def test_cells_have_their_lines(make: Any, tmp_path: Path) -> None:
         score(gold, path)
     found = [(p.code, p.line) for p in caught.value.problems if p.code != "prediction-missing"]
     assert found == [
-        ("row-width", 6),
         ("score-type", 3),
         ("score-type", 4),
         ("score-not-finite", 5),
+        ("row-width", 6),
     ]
 
 

@@ -99,8 +99,17 @@ class Problems:
         }
 
     def __iter__(self) -> Iterator[Problem]:
-        """The kept problems, in the order in which they were met."""
-        return iter(self._kept)
+        """The kept problems: files in the order in which they were met, each by line and record.
+
+        What concerns a whole file comes after its lines.
+        """
+        files = {file: at for at, file in enumerate(dict.fromkeys(p.file for p in self._kept))}
+
+        def place(problem: Problem) -> tuple[int, bool, int, int]:
+            whole = problem.line is None and problem.record is None
+            return files[problem.file], whole, problem.line or 0, problem.record or 0
+
+        return iter(sorted(self._kept, key=place))
 
     def __len__(self) -> int:
         return sum(self._totals.values())

@@ -35,9 +35,9 @@ def look(name: str, head: bytes, whole: Callable[[], bytes]) -> Peek:
     return Peek(name, shape, head, _first(shape, head, whole))
 
 
-def is_empty(peek: Peek) -> bool:
+def is_empty(head: bytes) -> bool:
     """Whether there is nothing but white space, or an empty list."""
-    return len(peek.head) < HEAD and peek.head.strip() != b"" and not peek.head.strip(b"[] \t\r\n")
+    return len(head) < HEAD and not head.strip(b"[] \t\r\n")
 
 
 def together(records: Iterable[Any]) -> dict[str, Any] | None:
@@ -104,7 +104,7 @@ def _shape(name: str, head: bytes) -> str:
         return "xml"
     if ending.endswith((".pkl", ".pickle")) or head[:1] == b"\x80":
         return "pickle"
-    if b"\0" in head:
+    if b"\0" in head and start not in (b"{", b"["):
         return "binary"
     if start == b"[" and not ending.endswith(TABLES):
         return "lines" if ending.endswith(LINES) and _many(head) else "list"

@@ -28,6 +28,7 @@ BLOCK = 1 << 22
 """How many bytes are read at once."""
 
 BOM = b"\xef\xbb\xbf"
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 CACHE_EXTENSIONS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 """What a prediction cache and its data may be called."""
@@ -120,6 +121,8 @@ class Source:
             return list(error.problems)
         if not start or start == BOM:
             return [self._problem("file-empty", "file holds no records")]
+        if start.startswith(UTF_16):
+            return [self._problem("encoding", "file is UTF-16; re-save it as UTF-8")]
         if self._path is None or not self._path.is_file():
             return []
         return self._misnamed(start, extensions)

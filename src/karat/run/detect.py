@@ -74,9 +74,16 @@ def _faults(source: Source) -> list[Problem]:
     if source.folder is not None:
         return []
     faults = source.check()
-    if not faults and sniff.is_empty(source.peek()):
+    if faults or source.rows is not None:
+        return faults
+    try:
+        # A head is empty where it could not be unpacked: then the first block says why.
+        head = source.peek().head or next(source.blocks(), b"")
+    except DataError as error:
+        return list(error.problems)
+    if sniff.is_empty(head):
         return [Problem(EMPTY, "error", "file holds no records", source.name)]
-    return faults
+    return []
 
 
 def _unknown(gold: Peek, predictions: Peek | None) -> str:

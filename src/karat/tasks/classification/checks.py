@@ -16,6 +16,7 @@ import numpy as np
 
 from karat.model.pairs import CodeArray, FloatArray
 from karat.model.task import Declared
+from karat.read.chance import beyond_chance
 from karat.read.checks import check_embedding, check_meta, check_text, check_timestamp, found
 from karat.read.fields import check_paths
 from karat.read.place import Place, Spoiled, Written, kind, show
@@ -26,9 +27,6 @@ SLACK = 1e-3
 MOST_SLACK = 0.02
 GAIN = 0.25
 """So much accuracy must be won by moving rows or renaming classes before it is suspicious."""
-
-CERTAIN = 1.5
-"""So many deviations above the best that chance would give: a poor model is no mistake."""
 
 FEWEST_ROWS = 20
 MOST_MOVES = 12
@@ -200,27 +198,13 @@ def suspect_order(
     place.add(code, message, "probabilities", severity="warning", help=hint)
 
 
-def _beyond_chance(labels: CodeArray, top: CodeArray, classes: int, log_ways: float) -> bool:
-    """Whether rows agree more than the best of so many ways to read unrelated predictions would.
-
-    Unrelated ones agree by their margins alone; the best of m ways lies about sqrt(2 ln m)
-    deviations above that.
-    """
-    n = len(labels)
-    gold, said = (np.bincount(codes, minlength=classes) / n for codes in (labels, top))
-    expected = float(np.minimum((gold * said).sum(), 1.0))
-    spread = math.sqrt(n * expected * (1 - expected))
-    agreed = int((labels == top).sum())
-    return agreed - n * expected > (math.sqrt(2 * log_ways) + CERTAIN) * spread
-
-
 def _best_shift(labels: CodeArray, top: CodeArray, classes: int) -> tuple[float, int]:
     """The better accuracy if row i took prediction i + 1 or i - 1, and which; 0 if by chance."""
 
     def accuracy(gold: CodeArray, moved: CodeArray) -> float:
         known = (gold >= 0) & (gold < classes)
         gold, moved = gold[known], moved[known]
-        if not len(gold) or not _beyond_chance(gold, moved, classes, math.log(2)):
+        if not beyond_chance(gold, moved, classes, math.log(2)):
             return 0.0
         return float((gold == moved).mean())
 
@@ -242,7 +226,7 @@ def _best_renaming(
     from scipy.optimize import linear_sum_assignment
 
     rows, renamed = linear_sum_assignment(-table)
-    if not _beyond_chance(labels, renamed[top], classes, math.lgamma(classes + 1)):
+    if not beyond_chance(labels, renamed[top], classes, math.lgamma(classes + 1)):
         return 0.0, ""
     best = float(table[rows, renamed].sum() / len(labels))
     moved = {int(a): int(b) for a, b in zip(rows, renamed, strict=True) if a != b}

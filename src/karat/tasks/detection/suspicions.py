@@ -5,11 +5,13 @@ Each look is over a sample of images, whatever the classes, so that it costs mil
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from karat.model.pairs import CodeArray, FloatArray, IntArray
+from karat.read.chance import beyond_chance
 from karat.read.checks import report_count
 from karat.read.place import Place
 from karat.tasks.detection.boxes import Detections, Truths
@@ -214,8 +216,10 @@ def _classes(
         return
     ids = scene.classes
     for step in (1, -1):
-        better = float((ids[mine] + step == ids[gold]).mean())
-        if better - now > GAIN:
+        # Ids that no class has are one more class.
+        said = np.where(np.isin(ids + step, ids), np.searchsorted(ids, ids + step), k)[mine]
+        better = float((said == gold).mean())
+        if better - now > GAIN and beyond_chance(gold, said, k + 1, math.log(2)):
             text = (
                 f"{now:.0%} of the boxes that lie on a true box have its class, but {better:.0%} "
                 f"if {step:+d} is added to their class ids; off by one?"
@@ -229,7 +233,7 @@ def _classes(
 
     rows, renamed = linear_sum_assignment(-table)
     best = float(table[rows, renamed].sum() / len(sure))
-    if best - now > GAIN:
+    if best - now > GAIN and beyond_chance(gold, renamed[mine], k, math.lgamma(k + 1)):
         moved = {int(ids[a]): int(ids[b]) for a, b in zip(rows, renamed, strict=True) if a != b}
         text = (
             f"{now:.0%} of the boxes that lie on a true box have its class, but {best:.0%} if "
