@@ -14,8 +14,12 @@ from contract.samples import exempt, measured, sample_files
 from karat import Report, score
 from karat.model.evidence import Counts, Evidence
 from karat.model.metric import Events, Metric
+from karat.model.pairs import Facet
+from karat.model.problem import Problems
 from karat.model.state import Sums, Tally, from_bytes, merged
-from karat.model.task import Card
+from karat.model.task import Card, Request
+from karat.read.source import Source
+from karat.run import pipeline
 from karat.run.pipeline import Measured
 from karat.stats import compare, intervals
 from karat.stats.points import points
@@ -123,6 +127,27 @@ def folded(evidence: Counts, which: np.ndarray) -> Any:
         return Tally.of(evidence.take(which))
     names = [f"{bucket:02d}" for bucket in range(16)]
     return Sums.of(evidence.take(which), (which % 16).astype(np.int32), names)
+
+
+def test_computed_fields_are_facets_alone_and_crossed(card: Card) -> None:
+    """`a*b` holds the combinations of a and b, missing where one of them is."""
+    names = tuple(card.computed)[:2]
+    if not names:
+        pytest.skip(f"{card.name} computes no fields")
+    cross = "*".join((names * 2)[:2])
+    gold, predictions = map(Source.of, sample_files(card))
+    request = Request((gold,), (predictions,), by=(*names, cross))
+    facets = pipeline.measure(card, request, Problems()).pairs.facets
+    assert list(facets) == [*names, cross]
+    named = [level_of_items(facets[name]) for name in ((names * 2)[:2])]
+    expected = [
+        None if a is None or b is None else f"{a} * {b}" for a, b in zip(*named, strict=True)
+    ]
+    assert level_of_items(facets[cross]) == expected
+
+
+def level_of_items(facet: Facet) -> list[str | None]:
+    return [None if code < 0 else facet.levels[code] for code in facet.codes]
 
 
 def test_a_system_equals_itself(run: Measured) -> None:

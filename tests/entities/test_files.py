@@ -179,3 +179,16 @@ def test_equivalent_notes_of_two_types_are_two_entities(tmp_path: Path) -> None:
     for level in ("entity", "weak"):
         report = score(str(tmp_path / "a"), str(tmp_path / "b"), level=level)
         assert (report.precision_micro, report.recall_micro) == (1.0, 0.5)
+
+
+def test_fields_of_columns_can_be_crossed_and_weigh(tmp_path: Path) -> None:
+    """Two sentences of 2 and 3 tokens; the first is wholly right, of the second's two one is."""
+    gold, found = tmp_path / "gold.conll", tmp_path / "found.conll"
+    gold.write_text("-DOCSTART- O\n\na B-PER\nb O\n\n-DOCSTART- O\n\nc B-PER\nd O\ne B-PER\n")
+    found.write_text("-DOCSTART- O\n\na B-PER\nb O\n\n-DOCSTART- O\n\nc B-PER\nd O\ne O\n")
+    sides = str(gold), str(found)
+    assert score(*sides, by="tokens*tokens").slices[0].level == "3 * 3"
+    # (2 + 3) right of (2 + 2 * 3) in gold
+    assert score(*sides, weights="tokens")["recall_micro"].value == pytest.approx(5 / 8, abs=1e-12)
+    with pytest.raises(DataError, match="weights must be numbers"):
+        score(*sides, weights="document")

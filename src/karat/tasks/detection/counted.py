@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from karat.model.pairs import Facet, FloatArray
-from karat.read.fields import Column
+from karat.read.fields import Column, crossed, factors
 from karat.tasks.detection.scene import Found, Scene
 
 COMPUTED = ("gold_boxes", "predicted_boxes", "gold_classes", "median_area")
 
 
-def computed_facets(by: Sequence[str], scene: Scene, found: Found) -> dict[str, Facet]:
-    """The computed ones among the wanted fields, over the images."""
+def is_computed(by: str) -> bool:
+    """Whether a field to slice by is computed, or crossed with one that is."""
+    return not set(COMPUTED).isdisjoint(factors(by))
+
+
+def computed_facets(
+    by: Sequence[str], stored: Mapping[str, Facet], scene: Scene, found: Found
+) -> dict[str, Facet]:
+    """The computed ones among the wanted fields, over the images; `stored` has the others."""
     out = {}
-    for name in by:
-        if name in COMPUTED:
-            column = Column(name)
-            column.add_numbers(_values(name, scene, found))
-            out[name] = column.facet()
+    for name in filter(is_computed, by):
+        parts = [
+            _facet(part, scene, found) if part in COMPUTED else stored[part]
+            for part in factors(name)
+        ]
+        out[name] = parts[0] if len(parts) == 1 else crossed(name, parts)
     return out
+
+
+def _facet(name: str, scene: Scene, found: Found) -> Facet:
+    column = Column(name)
+    column.add_numbers(_values(name, scene, found))
+    return column.facet()
 
 
 def _values(name: str, scene: Scene, found: Found) -> FloatArray:

@@ -286,7 +286,7 @@ def _pairs(
     rows: IntArray,
 ) -> DetectionPairs:
     facets = {name: facet.take(rows) for name, facet in selected.facets.items()}
-    facets.update(computed_facets(request.by, scene, found))
+    facets.update(computed_facets(request.by, facets, scene, found))
     return Pairs(
         n=scene.n,
         gold=scene,

@@ -11,10 +11,10 @@ import numpy as np
 from karat.model.problem import Problems
 from karat.model.task import Request, Source
 from karat.read.checks import report_partial_labels
-from karat.read.fields import Fields, Selected
+from karat.read.fields import Fields, Selected, factors
 from karat.read.records import Records, pass_over
 from karat.tasks.detection import cache, suspicions
-from karat.tasks.detection.counted import COMPUTED
+from karat.tasks.detection.counted import COMPUTED, is_computed
 from karat.tasks.detection.records import BOXES, FoundBox, InlinePrediction
 from karat.tasks.detection.settings import chooser
 from karat.tasks.detection.units import settle
@@ -37,8 +37,9 @@ class Side:
 
 def fields_of(request: Request) -> Fields:
     """The fields of the records that a request wants."""
-    asked = tuple(name for name in request.by if name not in COMPUTED)
-    return Fields(asked, request.cluster, request.weights)
+    split = (factors(name) if is_computed(name) else [name] for name in request.by)
+    asked = dict.fromkeys(part for parts in split for part in parts if part not in COMPUTED)
+    return Fields(tuple(asked), request.cluster, request.weights)
 
 
 def read_side(request: Request, problems: Problems) -> Side:

@@ -11,7 +11,7 @@ import numpy as np
 from karat.model.pairs import CodeArray, Facet, FloatArray, IntArray, LineIds, Pairs
 from karat.model.problem import Problems
 from karat.model.task import Request
-from karat.read.fields import Column, Selected
+from karat.read.fields import Column, Selected, crossed, factors
 from karat.read.place import Place
 from karat.tasks.entities.checks import check_known
 from karat.tasks.entities.chunks import bad_starts, bad_tag, chunks, places
@@ -175,23 +175,30 @@ def _cutter(words: list[str], first: int) -> Callable[[int, int], str]:
 
 def select(request: Request, known: Mapping[str, Facet | FloatArray], place: Place) -> Selected:
     """The facets, clusters and weights asked for, of files that have no fields but these."""
-    facets: dict[str, Facet] = {}
-    for name in (*request.by, *filter(None, (request.cluster, request.weights))):
-        if name not in known:
-            names = ", ".join(known) or "none"
-            place.add(
-                "field-missing", f"no record has a field '{name}'", name, help=f"there are {names}"
-            )
-            continue
-        value = known[name]
-        if isinstance(value, Facet):
-            facets[name] = value
-        else:
-            column = Column(name)
-            column.add_numbers(value)
-            facets[name] = column.facet()
-    cluster = facets.get(request.cluster or "")
-    document = known.get("document")
-    if cluster is None and request.cluster is None and isinstance(document, Facet):
-        cluster = document
-    return Selected({name: facets[name] for name in request.by if name in facets}, cluster, None)
+    asked = [part for name in request.by for part in factors(name)]
+    asked += [name for name in (request.cluster, request.weights) if name]
+    missing = {name for name in asked if name not in known}
+    for name in dict.fromkeys(name for name in asked if name in missing):
+        text, names = f"no record has a field '{name}'", ", ".join(known) or "none"
+        place.add("field-missing", text, name, help=f"there are {names}")
+    facets = {}
+    for name in request.by:
+        if missing.isdisjoint(factors(name)):
+            parts = [_facet(part, known[part]) for part in factors(name)]
+            facets[name] = parts[0] if len(parts) == 1 else crossed(name, parts)
+    cluster = known.get(request.cluster or "document")
+    if cluster is not None and not isinstance(cluster, Facet):
+        cluster = _facet(request.cluster or "", cluster, bins=False)
+    weights = known.get(request.weights or "")
+    if isinstance(weights, Facet) or (weights is not None and not weights.any()):
+        place.add("weight-type", "weights must be numbers above 0", request.weights)
+        weights = None
+    return Selected(facets, cluster, weights)
+
+
+def _facet(name: str, value: Facet | FloatArray, bins: bool = True) -> Facet:
+    if isinstance(value, Facet):
+        return value
+    column = Column(name)
+    column.add_numbers(value)
+    return column.facet(bins)

@@ -16,6 +16,7 @@ import numpy as np
 from karat.model.evidence import Columns, Counts, Evidence, Layout, Table
 from karat.model.pairs import CodeArray, Facet, IntArray, Pairs
 from karat.model.task import Request
+from karat.read.fields import crossed, factors
 from karat.tasks.linking.annotations import Annotations
 from karat.tasks.linking.counts import NUMBERS, Counting, Four, Groups, Weights
 from karat.tasks.linking.fields import densely
@@ -260,7 +261,10 @@ def facets(sides: Sides, names: Sequence[str]) -> dict[str, Facet]:
 
 
 def facet(sides: Sides, name: str) -> Facet:
-    """One field as a column over the spans."""
+    """One field, or several crossed, as a column over the spans."""
+    parts = factors(name)
+    if len(parts) > 1:
+        return crossed(name, [facet(sides, part) for part in parts])
     gold, system, size = sides.spans
     coded = sides.counting.fields.key((name,))
     values = sides.counting.fields.values(name)
