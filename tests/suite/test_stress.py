@@ -552,3 +552,18 @@ def test_a_page_of_many_cases_stays_small() -> None:
     (held,) = reports_in(page)
     assert len(find(held, "subset_performance").cases) == 20
     assert f"and {len(test.cases) - 20} more cases in the JSON document" in page.decode()
+
+
+def test_metadata_may_stand_flat() -> None:
+    """Data frames made of nested rows have `meta.number` in place of `meta`, declared or not."""
+    sides = rows(60, 18), rows(60, 19)
+    flat = [
+        ([{"text": r["text"], "label": r["label"],
+           **{f"meta.{k}": v for k, v in r["meta"].items()}} for r in data], said)
+        for data, said in sides
+    ]  # fmt: skip
+    told = {"numeric": ("number",), "categorical": ("column",)}
+    for more in ({}, told):
+        assert numbers(run(*flat, **more)) == numbers(run(*sides, **more))
+    seen = case(run(*flat, **told), "metadata_drift", "number")
+    assert seen.value is not None

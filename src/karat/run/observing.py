@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,6 +30,9 @@ MOST_LEVELS = 50
 """A column of texts with more different values is no category, unless it was declared."""
 
 META = "meta"
+_FLAT = re.compile(r'meta\.[^"\\\x00-\x1f]+')
+"""A key that stands for one inside `meta`, of letters that typed decoding can look for."""
+
 NOT_IMAGES = ("timestamp", "label")
 
 
@@ -69,44 +73,58 @@ class _Raw:
 
 def _read(card: Card, request: Request, rows: int) -> _Raw:
     """The data file of a side, which was checked before."""
-    source = request.gold[0]
-    texts = TEXTS.get(card.config_name or "", ())
-    image = "" if texts else _image_key(source.peek().first)
-    names = [*texts, *((image,) if image else ()), *request.declared.embeddings]
-    kinds = [str | None] * (len(texts) + bool(image))
-    vector = list[float] | None
+    source, declared = request.gold[0], request.declared
+    first = source.peek().first
+    texts = TEXTS.get(card.config_name or "", ()) or (_image_key(first),)
+    flat = _flat(declared, first)
+    types: dict[str, Any] = {
+        META: dict[str, Any] | None,
+        **dict.fromkeys(flat, Any),
+        **dict.fromkeys(texts, str | None),
+        **dict.fromkeys(declared.embeddings, list[float] | None),
+    }
+    attributes = {name: f"f{i}" for i, name in enumerate(types)}
     schema = msgspec.defstruct(
         "Row",
-        [
-            (META, dict[str, Any] | None, None),
-            *((f"f{i}", kinds[i] if i < len(kinds) else vector, None) for i in range(len(names))),
-        ],
-        rename={f"f{i}": name for i, name in enumerate(names)},
+        [(attributes[name], type_, None) for name, type_ in types.items()],
+        rename={attribute: name for name, attribute in attributes.items()},
     )
-    out = _Raw(rows)
-    columns: list[list[Any]] = [[] for _ in names]
+    out = _Raw(rows, {key: [] for key in texts})
+    vectors: dict[str, list[FloatArray]] = {name: [] for name in declared.embeddings}
     for batch in Records(source, schema, Problems(), pass_over):
-        for i, column in enumerate(columns):
-            values = [getattr(row, f"f{i}") for row in batch.rows]
-            if i < len(kinds):
-                column.extend(values)
-            else:
-                column.append(np.array(values, dtype=np.float64))
-        _take_meta(out.meta, [getattr(row, META) for row in batch.rows], batch.first)
-    for values in out.meta.values():
-        values.extend([None] * (rows - len(values)))
-    out.texts = {
-        key: [t or "" for t in column] for key, column in zip(texts, columns, strict=False)
-    }
-    if image:
-        out.images = [name or "" for name in columns[0]]
-    start = len(kinds)
-    out.vectors = {
-        key: np.concatenate(blocks)
-        for key, blocks in zip(names[start:], columns[start:], strict=True)
-        if blocks
-    }
+        values = {n: [getattr(row, a) for row in batch.rows] for n, a in attributes.items()}
+        for key in texts:
+            out.texts[key] += [text or "" for text in values[key]]
+        for name, blocks in vectors.items():
+            blocks.append(np.array(values[name], dtype=np.float64))
+        _take_meta(out.meta, _nested(values, flat), batch.first)
+    for column in out.meta.values():
+        column.extend([None] * (rows - len(column)))
+    out.vectors = {name: np.concatenate(blocks) for name, blocks in vectors.items() if blocks}
+    if card.config_name not in TEXTS:
+        (out.images,) = out.texts.values()
+        out.texts = {}
     return out
+
+
+def _flat(declared: Declared, first: Any) -> tuple[str, ...]:
+    """Keys such as `meta.channel`, which frames made of nested rows have in place of `meta`."""
+    if not isinstance(first, dict) or isinstance(first.get(META), dict):
+        return ()
+    named = (f"{META}.{name}" for name in (*declared.numeric, *declared.categorical))
+    return tuple(dict.fromkeys((*filter(_FLAT.fullmatch, first), *named)))
+
+
+def _nested(values: Mapping[str, list[Any]], flat: Sequence[str]) -> list[dict[str, Any] | None]:
+    """The metadata of each row; what stands flat is taken in."""
+    if not flat:
+        return values[META]
+    names = [name.removeprefix(f"{META}.") for name in flat]
+    extras = zip(*(values[name] for name in flat), strict=True)
+    return [
+        {**dict(zip(names, extra, strict=True)), **(own or {})}
+        for own, extra in zip(values[META], extras, strict=True)
+    ]
 
 
 def _take_meta(found: dict[str, list[Any]], rows: Sequence[Any], first: int) -> None:
