@@ -390,6 +390,20 @@ def test_a_gain_of_few_rows_only_warns() -> None:
     assert find(report, "better_than_constant").status == "warning"
 
 
+def test_stop_words_are_left_out_on_demand(saved: Path) -> None:
+    """What only stop words changed is seen without the filter, and not with it."""
+    for side, words in (("ref", "the a"), ("eval", "of their the of")):
+        told = [json.loads(x) for x in (saved / f"{side}.jsonl").read_text("utf-8").splitlines()]
+        text = "".join(json.dumps({**r, "text": f"Pale horse, {words}."}) + "\n" for r in told)
+        (saved / f"{side}.jsonl").write_text(text, "utf-8")
+    for wanted, status in ((False, "fail"), (True, "pass")):
+        report = karat.stress(
+            edited(saved, data_profiling_info={"ngram_filter_stop_words": wanted})
+        )
+        for name in ("unigram_drift", "bigram_drift", "unseen_words"):
+            assert find(report, name).status == status
+
+
 def test_a_switched_off_test_is_skipped(saved: Path) -> None:
     path = edited(saved, tests_config={"subset_performance": {"run": False}})
     found = find(karat.stress(path), "subset_performance")
@@ -529,6 +543,7 @@ def test_warnings_fail_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[s
         ["stress", "--task", "nli", "--ref", "a.jsonl"],
         ["stress", "config.json", "--task", "nli"],
         ["stress", "config.json", "--numeric", "a"],
+        ["stress", "--task", "nli", "--ref", "-", "--eval", "-"],
         ["stress", "config.json", "--perturbed", "a.jsonl"],
     ],
 )

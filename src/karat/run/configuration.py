@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -26,6 +26,7 @@ from karat.read.source import Source
 from karat.read.strictjson import Malformed, StrictReader, ordinary
 from karat.run import shape, switches
 from karat.run.loading import load_rows
+from karat.suite.stopwords import STOP_WORDS
 
 SIDES: tuple[Side, ...] = ("ref", "eval")
 Side = Literal["ref", "eval"]
@@ -57,6 +58,8 @@ class Configuration:
     seed: int | None
     allow_code: bool = False
     perturbation: Mapping[str, Any] = field(default_factory=dict)
+    ignored: Collection[str] = ()
+    """Words that n-grams leave out."""
     _made: dict[Side, Request] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -200,6 +203,7 @@ def load(path: str | Path, problems: Problems, *, allow_code: bool = False) -> C
         content.get("random_seed"),
         allow_code,
         content.get("perturbation_info") or {},
+        STOP_WORDS if profile.get("ngram_filter_stop_words") else (),
     )
 
 

@@ -110,6 +110,8 @@ def described(
 ) -> Configuration:
     """The configuration that task and files describe."""
     lacking = [f"{side} data" for side, (data, _) in sides.items() if data is None]
+    if sum(isinstance(one, str) and one == "-" for side in sides.values() for one in side) > 1:
+        raise UsageError("standard input can be only one of the files")
     if task is None or lacking:
         what = ", ".join([*(["a task"] if task is None else []), *lacking])
         raise UsageError(f"a stress run needs a configuration, or {what} beside what was given")
@@ -153,6 +155,7 @@ def stress(
     sides = observe(card, requests, place, problems)
     if problems.errors or not sides:
         raise DataError(problems)
+    sides = {name: replace(side, ignored=config.ignored) for name, side in sides.items()}
     perturbed = _perturbed(card, config, requests["eval"], sides["eval"], problems)
     scored = {name: _scored(card, requests[name], sides[name]) for name in sides}
     seed = settings.seed if settings.seed is not None else config.seed

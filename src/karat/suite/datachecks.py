@@ -64,8 +64,8 @@ def unseen_words(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
     there would have been new.
     """
     found = []
-    for key in other.words:
-        known, mine = shared(ref.words[key], other.words[key])
+    for key in other.telling:
+        known, mine = shared(ref.telling[key], other.telling[key])
         total, tokens = len(known.code), len(mine.code)
         if not total or not tokens:
             found.append(skipped(key, "a side has no words"))

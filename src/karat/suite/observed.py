@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,7 +11,7 @@ import numpy as np
 from karat.model.pairs import BoolArray, FloatArray, IntArray
 from karat.model.seen import Boxes, Seen, Spans, Trials
 from karat.model.suite import Row
-from karat.suite.pieces import Words, words
+from karat.suite.pieces import Words, without, words
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class Observed:
     numeric: Mapping[str, FloatArray] = field(default_factory=dict)
     categorical: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     embeddings: Mapping[str, FloatArray] = field(default_factory=dict)
+    ignored: Collection[str] = ()
+    """Words that n-grams leave out."""
 
     @property
     def n(self) -> int:
@@ -88,6 +90,13 @@ class Observed:
     def words(self) -> dict[str, Words]:
         """The words of each text field, in lower case."""
         return {key: words(texts) for key, texts in self.texts.items()}
+
+    @cached_property
+    def telling(self) -> dict[str, Words]:
+        """The words of each text field that n-grams are made of."""
+        if not self.ignored:
+            return self.words
+        return {key: without(text, self.ignored) for key, text in self.words.items()}
 
     @cached_property
     def lengths(self) -> dict[str, FloatArray]:

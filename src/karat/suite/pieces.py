@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -65,6 +65,13 @@ def shared(first: Words, second: Words) -> tuple[Words, Words]:
     lookup = np.array([place[name] for name in second.names], dtype=np.int32)
     both = list(names)
     return first._replace(names=both), Words(second.lengths, lookup[second.code], both)
+
+
+def without(text: Words, names: Collection[str]) -> Words:
+    """The words but those of these names."""
+    kept = ~np.fromiter((name in names for name in text.names), bool, len(text.names))[text.code]
+    lengths = np.bincount(text.row[kept], minlength=len(text.lengths)).astype(np.int32)
+    return Words(lengths, text.code[kept], text.names)
 
 
 class Keys(NamedTuple):

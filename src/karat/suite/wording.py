@@ -38,7 +38,7 @@ def unigram_drift(ref: Observed, other: Observed, limit: Limit, seed: int) -> li
     """The words of the texts."""
 
     def cut(key: str, mine: IntArray, theirs: IntArray) -> tuple[Keys, Keys]:
-        a, b = pieces.shared(ref.words[key].take(mine), other.words[key].take(theirs))
+        a, b = pieces.shared(ref.telling[key].take(mine), other.telling[key].take(theirs))
         return pieces.single(a), pieces.single(b)
 
     return _drift(ref, other, limit, seed, cut)
@@ -48,7 +48,7 @@ def bigram_drift(ref: Observed, other: Observed, limit: Limit, seed: int) -> lis
     """Pairs of words that follow each other."""
 
     def cut(key: str, mine: IntArray, theirs: IntArray) -> tuple[Keys, Keys]:
-        a, b = pieces.shared(ref.words[key].take(mine), other.words[key].take(theirs))
+        a, b = pieces.shared(ref.telling[key].take(mine), other.telling[key].take(theirs))
         return pieces.pairs(a), pieces.pairs(b)
 
     return _drift(ref, other, limit, seed, cut)
