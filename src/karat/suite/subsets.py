@@ -2,9 +2,9 @@
 
 Two ways to measure. Where things go right or wrong one by one (rows, mentions, boxes), Fisher's
 exact test of a subset against all others; where the score is an F1 of rows together, the contrast
-of the slices. A warning needs q < 0.05 within its family (one way to cut the data) and q < 0.2 within
-all subsets of the test; a failure q < 0.005 within all: two such tests together then cry wolf in
-1 % of the runs.
+of the slices. A warning needs q < 0.05 within its family (one way to cut the data) and q < 0.2
+within all subsets of the test; a failure needs q < 0.005 within all: two such tests together then
+cry wolf in 1 % of the runs.
 """
 
 from __future__ import annotations
