@@ -127,3 +127,10 @@ def test_a_name_that_the_encoding_lacks_is_escaped() -> None:
     settings = environment(PYTHONIOENCODING="latin-1", PYTHONUTF8="0")
     done = subprocess.run(command, capture_output=True, check=True, env=settings)
     assert b"\\u65e5\\u672c" in done.stdout
+
+
+def test_the_package_is_the_command() -> None:
+    command = [sys.executable, "-m", "karat", "score"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
+    assert done.returncode == 2
+    assert "karat score --help" in done.stderr

@@ -29,6 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "api": EVERYTHING | {""},
     "integrations": NOUNS,
     "pytest_plugin": EVERYTHING,
+    "__main__": {"cli"},
     "compat": EVERYTHING | {""},
     "cli": EVERYTHING | {"compat", ""},
 }

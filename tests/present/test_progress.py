@@ -31,7 +31,7 @@ def test_nothing_is_drawn_at_first_then_a_line_that_is_taken_away() -> None:
     clock.now += 1
     bar("gold.jsonl", 50_000_000, 100_000_000)
     line = stream.getvalue()
-    assert line == "\rgold.jsonl   50 %  50 of 100 MB  50 MB/s  1.00 s left"
+    assert line == "\rgold.jsonl   50 %  50 of 100 MB  50 MB/s  1 s left"
     bar.clear()
     assert stream.getvalue() == line + "\r" + " " * (len(line) - 1) + "\r"
 

@@ -51,7 +51,7 @@ def interval(low: float | None, high: float | None, places: int, style: Style) -
 
 def interval_title(level: float | None) -> str:
     """`95 % interval` for 0.95."""
-    return "interval" if level is None else f"{100 * level:.4g} % interval"
+    return "interval" if level is None else f"{100 * level:.6g} % interval"
 
 
 def plural(noun: str, n: int | None) -> str:

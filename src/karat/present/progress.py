@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -62,7 +63,8 @@ def describe(name: str, done: int, total: int | None, seconds: float, style: Sty
     if rate:
         facts.append(f"{rate / 1e6:.0f} MB/s")
     if total and rate:
-        facts.append(f"{duration((total - done) / rate)} left")
+        left = math.ceil((total - done) / rate)
+        facts.append(f"{left} s left" if left < 60 else f"{duration(left)} left")
     rest = "  ".join(facts)
     return f"{elide(clean(name), 77 - len(rest), style.cut)}  {rest}"
 
