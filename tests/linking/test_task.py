@@ -80,6 +80,27 @@ def test_outcomes_are_counted(write: Write) -> None:
     assert (report.examples[0].id, report.examples[0].line) == ("d1:10-14", 2)
 
 
+def test_outcomes_are_counted_by_document(write: Write) -> None:
+    report = report_of(write, GOLD, SYSTEM)
+    table = next(t for t in report.tables if t.name == "documents")
+    assert table.columns == [
+        "document", "correct", "wrong-link", "link-as-nil", "nil-as-link", "missing", "extra",
+    ]  # fmt: skip
+    assert table.rows == [
+        ["d1", 1, 1, 0, 1, 0, 0], ["d2", 0, 0, 1, 0, 1, 0], ["d3", 0, 0, 0, 0, 0, 1],
+    ]  # fmt: skip
+
+
+def test_split_and_merged_clusters_are_named(write: Write) -> None:
+    gold = "d 1 1 A\nd 2 2 A\nd 3 3 A\nd 4 4 A\nd 5 5 B"
+    report = report_of(write, gold, "d 1 1 X\nd 2 2 X\nd 3 3 Y\nd 5 5 Y", measure=["muc"])
+    table = next(t for t in report.tables if t.name == "clusters")
+    assert table.columns == ["what", "cluster", "mentions", "missing", "parts", "largest parts"]
+    assert table.rows == [
+        ["split", "A", 4, 1, 2, "X (2), Y (1)"], ["merged", "Y", 2, 0, 2, "A (1), B (1)"],
+    ]  # fmt: skip
+
+
 def test_mentions_are_shown_in_their_text(write: Write, tmp_path: Path) -> None:
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "d1.txt").write_text("Anna lives with Bertha now", encoding="utf-8")

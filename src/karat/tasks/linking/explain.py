@@ -21,6 +21,9 @@ LABELS = (
 """What can become of a mention."""
 
 WORST = ("wrong-link", "link-as-nil", "nil-as-link", "missing", "extra")
+NAMED = 3
+"""How many parts of a cluster are named."""
+
 SPANS = Measure("clusters", "mention_ceaf", None, ("span",))
 
 
@@ -67,20 +70,42 @@ def outcomes(sides: Sides) -> Table:
     )
 
 
+def documents(sides: Sides, most: int) -> Table:
+    """How many mentions had which outcome in each document; those with most mistakes first."""
+    found, _, _ = labels(sides)
+    gold, system, size = sides.spans
+    coded = sides.counting.fields.key(("docid",))
+    doc = np.zeros(size, dtype=np.int64)
+    doc[system], doc[gold] = coded.system, coded.gold
+    shape = coded.size, len(LABELS)
+    count = np.bincount(doc * shape[1] + found, minlength=shape[0] * shape[1]).reshape(shape)
+    names = sides.counting.fields.values("docid")
+    wrong = count[:, [LABELS.index(name) for name in WORST]]
+    some = np.flatnonzero(count.sum(axis=1))
+    worst = some[np.argsort(-wrong.sum(axis=1)[some], kind="stable")][:most].tolist()
+    right = (count.sum(axis=1) - wrong.sum(axis=1)).tolist()
+    rows = [[names[i], right[i], *wrong[i].tolist()] for i in worst]
+    columns = ["document", "correct", *WORST]
+    return Table(name="documents", title="Outcomes by document", columns=columns, rows=rows)
+
+
 def clusters(sides: Sides, most: int = 10) -> Table:
     """The gold clusters that were split most and the system clusters that merge most."""
     crossing = sides.counting.crossing(SPANS)
+    names = _names(sides.gold), _names(sides.system)
     rows = [
-        *_cut(crossing, "split", sides.gold, most),
-        *_cut(crossing.swapped, "merged", sides.system, most),
+        *_cut(crossing, "split", *names, most),
+        *_cut(crossing.swapped, "merged", *names[::-1], most),
     ]
-    columns = ["what", "cluster", "mentions", "parts", "largest part", "missing"]
+    columns = ["what", "cluster", "mentions", "missing", "parts", "largest parts"]
     return Table(name="clusters", title="Split and merged clusters", columns=columns, rows=rows)
 
 
-def _cut(crossing: Crossing, what: str, side: Annotations, most: int) -> list[list[Any]]:
-    """The clusters of the first side that fall into most parts of the other."""
-    g, _, n = crossing.cells
+def _cut(
+    crossing: Crossing, what: str, names: list[str], others: list[str], most: int
+) -> list[list[Any]]:
+    """The clusters of the first side that fall into most parts of the other, and those parts."""
+    g, s, n = crossing.cells
     size = crossing.gold.size
     parts = np.bincount(g, minlength=len(size))
     largest = np.zeros(len(size), dtype=np.int64)
@@ -88,9 +113,17 @@ def _cut(crossing: Crossing, what: str, side: Annotations, most: int) -> list[li
     found = crossing.system.present[crossing.gold.item]
     kept = np.bincount(crossing.gold.cluster[found], minlength=len(size))
     worst = np.argsort(-(kept - largest), kind="stable")[:most]
-    names = _names(side)
+
+    def into(cluster: int) -> str:
+        """The largest parts by name, with their sizes."""
+        here = np.flatnonzero(g == cluster)
+        first = here[np.argsort(-n[here], kind="stable")][:NAMED].tolist()
+        said = [f"{others[s[i]]} ({n[i]})" for i in first]
+        return ", ".join(said + ["..."] * (len(here) > NAMED))
+
+    counts = (size, size - kept, parts)
     return [
-        [what, names[i], int(size[i]), int(parts[i]), int(largest[i]), int(size[i] - kept[i])]
+        [what, names[i], *(int(c[i]) for c in counts), into(i)]
         for i in worst.tolist()
         if parts[i] > 1
     ]

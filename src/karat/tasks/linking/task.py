@@ -135,7 +135,7 @@ class Linking:
     ) -> tuple[list[Table], list[Curve]]:
         """Counts, outcomes of mentions, split and merged clusters, and the groups asked for."""
         sides = pairs.gold
-        tables = [_counts(sides), explain.outcomes(sides)]
+        tables = [_counts(sides), explain.outcomes(sides), explain.documents(sides, MOST_ROWS)]
         if any(one.clusters for one in sides.measures):
             tables.append(explain.clusters(sides))
         if sides.group_by:
