@@ -155,6 +155,9 @@ def test_paper_gets_what_is_folded_away(browser: Browser, pages: dict[str, Path]
     assert before > 0
     browser.run("dispatchEvent(new Event('beforeprint'))")
     assert browser.run(folded) == 0
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    heads = "[...document.querySelectorAll('th[data-sort]')].filter(one => !one.innerText.trim())"
+    assert browser.run(f"{heads}.length") == 0
     browser.run("dispatchEvent(new Event('afterprint'))")
     assert browser.run(folded) == before
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from karat.model.report import Report
+from karat.present.html import svg
 from karat.present.html.figures import interval_of, main_scores, value_of
 from karat.present.html.markup import Content, Safe, element, joined
 from karat.present.html.scores import score_bar, shared_axis
-from karat.present.html.sheet import Cell, Column, sheet
+from karat.present.html.sheet import Cell, Column, sheet, with_span
 
 MOST_SHARED = 12
 
@@ -65,7 +66,7 @@ def _shared(group: list[tuple[str, Report]], heading: str) -> Safe:
                 [
                     name,
                     label,
-                    Cell(element("strong", value), score.value),
+                    Cell(with_span(value, span), score.value),
                     span,
                     score_bar(score, scale),
                 ]
@@ -78,11 +79,13 @@ def _shared(group: list[tuple[str, Report]], heading: str) -> Safe:
         Column("", sortable=False),
     ]
     title = f"{group[0][1].title or group[0][1].task}: shared scores"
-    return joined(
+    foot = None if scale is None else ["", "", "", "", svg.axis(scale)]
+    inside = joined(
         element(heading, title),
         element("p", _caution(group), class_="note"),
-        sheet(title, columns, rows, kind="full"),
+        sheet(title, columns, rows, foot=foot, kind="full"),
     )
+    return element("section", inside, class_="block shared")
 
 
 def _caution(group: list[tuple[str, Report]]) -> str:
