@@ -23,14 +23,23 @@ def sentences(report: Report) -> list[str]:
     """What was found, most important first."""
     said = [one.sentence for one in report.comparisons if one.sentence]
     if report.kind == "stress":
-        said.append(f"Of {len(tests_of(report))} tests over {size(report)}: {counts_of(report)}.")
+        said += _tests(report)
     score = headline(report)
     if not said and score is not None:
         said.append(_main(report, score))
     if score is not None and report.slices:
         said.append(_weakest(report, score))
-    said += [_gates(report), _problems(report)]
+    # The gate of a stress run says only what its tests say.
+    said += [_gates(report) if report.kind != "stress" else "", _problems(report)]
     return [one for one in said if one]
+
+
+def _tests(report: Report) -> list[str]:
+    """How many tests stand where, and which of them fail."""
+    tests = tests_of(report)
+    said = [f"Of {len(tests)} tests over {size(report)}: {counts_of(report)}."]
+    failed = [test.title for test in tests if test.status == "fail"]
+    return [*said, f"What fails: {'; '.join(failed)}."] if failed else said
 
 
 def _main(report: Report, score: Score) -> str:
