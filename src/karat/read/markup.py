@@ -19,12 +19,16 @@ LONGEST = 1 << 20
 
 @dataclass
 class Element:
-    """One element: its attributes, the text of each child by name, and the line it starts on."""
+    """One element: its attributes, the text of each child by name, and the line it starts on.
+
+    `inner` holds the text of the children of each child. The first child of a name counts.
+    """
 
     name: str
     line: int
     attributes: dict[str, str] = field(default_factory=dict)
     children: dict[str, str] = field(default_factory=dict)
+    inner: dict[str, dict[str, str]] = field(default_factory=dict)
     text: str = ""
 
 
@@ -46,6 +50,7 @@ class _Reader:
         self.path: list[str] = []
         self.element: Element | None = None
         self.at = 0
+        self.first = False
         self.found: list[Element] = []
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
@@ -88,7 +93,7 @@ class _Reader:
             self.element = Element(name, self.parser.CurrentLineNumber, attributes)
             self.at = len(self.path)
         elif self.element is not None and len(self.path) == self.at + 1:
-            # The first child of a name counts.
+            self.first = name not in self.element.children
             self.element.children.setdefault(name, "")
 
     def text(self, data: str) -> None:
@@ -98,11 +103,14 @@ class _Reader:
             return
         if len(self.path) == self.at:
             one.text += data
-        else:
+        elif self.first:
             child = self.path[self.at]
-            one.children[child] = one.children.get(child, "") + data
+            one.children[child] += data
             if len(one.children[child]) > LONGEST:
                 raise self.broken("xml-too-long", f"{child} holds more than {LONGEST:,} characters")
+            if len(self.path) == self.at + 2:
+                inner = one.inner.setdefault(child, {})
+                inner[self.path[-1]] = inner.get(self.path[-1], "") + data
 
     def end(self, _: str) -> None:
         """An element ends."""

@@ -8,6 +8,7 @@ become rows of a cache: data from labels, predictions from files that also have 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +16,14 @@ from typing import Any
 
 from karat.errors import DataError, UsageError
 from karat.model.problem import Problems
-from karat.read.markup import Element, elements
+from karat.read.markup import elements
 from karat.read.source import Source
+from karat.tasks.detection.records import LARGEST_CLASS
 
 Row = dict[str, Any]
+
+CLASS_LIST = "classes.txt"
+"""What labelling tools put beside YOLO's labels: names of classes, no boxes."""
 
 
 # --- Pascal VOC ----------------------------------------------------------------------------------
@@ -58,38 +63,44 @@ def _voc_image(
 ) -> tuple[Row, list[tuple[str, Row]]]:
     """The image of one file, and (class, box) of its objects."""
     blocks = list(Source.of(path).blocks())
-    size = next(iter(elements(path.name, blocks, "size")), None)
     image: Row = {"id": number, "file_name": path.stem}
-    if size is not None:
-        sides = {side: _number(size, side, path, problems) for side in ("width", "height")}
-        image |= {side: value for side, value in sides.items() if value}
-    corners = list(elements(path.name, blocks, "bndbox"))
+    for size in elements(path.name, blocks, "size"):
+        sides = ("width", "height")
+        values = [_number(size.children, side, path, size.line, problems) for side in sides]
+        if all(value > 0 for value in values):
+            image |= dict(zip(sides, values, strict=True))
+        break
     out: list[tuple[str, Row]] = []
     for one in elements(path.name, blocks, "object"):
-        # Parts of an object have boxes of their own, behind the object's.
-        while corners and corners[0].line < one.line:
-            corners.pop(0)
-        if not corners or not one.children.get("name", "").strip():
+        name, corners = one.children.get("name", "").strip(), one.inner.get("bndbox")
+        if not name or corners is None:
             text = "an object needs a name and a bndbox"
             problems.add("voc-object", text, file=path.name, line=one.line)
             continue
-        corner = corners.pop(0)
-        ends = [_number(corner, key, path, problems) for key in ("xmin", "ymin", "xmax", "ymax")]
-        x, y, width = ends[0] - shift, ends[1] - shift, ends[2] - ends[0] + shift
-        height = ends[3] - ends[1] + shift
+        ends = ("xmin", "ymin", "xmax", "ymax")
+        x, y, right, low = (_number(corners, end, path, one.line, problems) for end in ends)
+        if right < x or low < y:
+            text = f"the box ends at ({right:g}, {low:g}), before it begins at ({x:g}, {y:g})"
+            problems.add("voc-object", text, file=path.name, line=one.line)
+            continue
+        width, height = right - x + shift, low - y + shift
         hard = one.children.get("difficult", "0").strip() == "1"
-        box = {"image_id": number, "bbox": [x, y, width, height], "area": width * height}
-        out.append((one.children["name"].strip(), {**box, "iscrowd": int(hard)}))
+        box = {"image_id": number, "bbox": [x - shift, y - shift, width, height]}
+        out.append((name, {**box, "area": width * height, "iscrowd": int(hard)}))
     return image, out
 
 
-def _number(element: Element, key: str, path: Path, problems: Problems) -> float:
+def _number(
+    children: Mapping[str, str], key: str, path: Path, line: int, problems: Problems
+) -> float:
     try:
-        return float(element.children[key])
+        value = float(children[key])
+        if math.isfinite(value):
+            return value
     except (KeyError, ValueError):
-        text = f"{element.name} needs a number '{key}'"
-        problems.add("voc-number", text, file=path.name, line=element.line, key=key)
-        return 0.0
+        pass
+    problems.add("voc-number", f"a number '{key}' is needed", file=path.name, line=line, key=key)
+    return 0.0
 
 
 # --- YOLO ----------------------------------------------------------------------------------------
@@ -136,11 +147,22 @@ def yolo_predictions(
         if path.stem not in set(stems):
             problems.add("image-unknown", "no file of labels has this name", file=path.name)
     largest = max((box.category for boxes in found.values() for box in boxes), default=0)
-    width = int(options.get("classes") or largest + 1)
+    width = _classes(options.get("classes"), largest + 1)
     rows = [
         {"predicted_bounding_boxes": _vectors(found.get(s, []), width, s, problems)} for s in stems
     ]
     _write_lines(output, rows)
+
+
+def _classes(given: Any, least: int) -> int:
+    """How long vectors are: as given, else as long as they must be."""
+    if not given:
+        return least
+    if not str(given).isascii() or not str(given).isdigit() or not 0 < int(given) <= LARGEST_CLASS:
+        raise UsageError(
+            f"classes cannot be {given!r}", help="write a whole number: --option classes=80"
+        )
+    return int(given)
 
 
 def _vectors(boxes: Sequence[YoloBox], width: int, stem: str, problems: Problems) -> list[Row]:
@@ -161,25 +183,40 @@ def _vectors(boxes: Sequence[YoloBox], width: int, stem: str, problems: Problems
 
 def _yolo_boxes(path: Path, problems: Problems) -> Iterator[YoloBox]:
     """The boxes of one file: class, centre, width, height and perhaps a confidence a line."""
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            values = [float(part) for part in line.split()]
-            if len(values) not in (5, 6) or values[0] < 0 or values[0] != int(values[0]):
-                raise ValueError
-        except ValueError:
-            text = "a line holds class, x, y, width, height and perhaps a confidence"
-            problems.add("yolo-line", text, file=path.name, line=number)
-            continue
-        _, x, y, width, height = values[:5]
-        corners = {
-            "x_min": x - width / 2,
-            "x_max": x + width / 2,
-            "y_min": y - height / 2,
-            "y_max": y + height / 2,
-        }
-        yield YoloBox(int(values[0]), corners, values[5] if len(values) == 6 else None)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        problems.add("encoding", f"byte 0x{byte:02x} is not UTF-8", file=path.name)
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            box = _yolo_box(line)
+            if box is None:
+                what = "a line holds class, x, y, width, height and perhaps a confidence"
+                problems.add("yolo-line", what, file=path.name, line=number)
+            else:
+                yield box
+
+
+def _yolo_box(line: str) -> YoloBox | None:
+    """The box of one line, None where it is none."""
+    try:
+        values = [float(part) for part in line.split()]
+    except ValueError:
+        return None
+    if len(values) not in (5, 6) or not all(map(math.isfinite, values)):
+        return None
+    category, x, y, width, height = values[:5]
+    if category != int(category) or not 0 <= category <= LARGEST_CLASS:
+        return None
+    corners = {
+        "x_min": x - width / 2,
+        "x_max": x + width / 2,
+        "y_min": y - height / 2,
+        "y_max": y + height / 2,
+    }
+    return YoloBox(int(category), corners, values[5] if len(values) == 6 else None)
 
 
 def _files(inputs: Sequence[Path], ending: str) -> list[Path]:
@@ -188,7 +225,7 @@ def _files(inputs: Sequence[Path], ending: str) -> list[Path]:
         path
         for one in inputs
         for path in (sorted(one.iterdir()) if one.is_dir() else [one])
-        if path.suffix == ending
+        if path.suffix == ending and path.name != CLASS_LIST
     ]
     if not found:
         raise UsageError(f"there is no {ending} file in {', '.join(map(str, inputs))}")
