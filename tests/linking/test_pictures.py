@@ -52,6 +52,13 @@ def test_figures_by_name(files, capsys, flags: tuple[str, ...], names: list[str]
     assert drawn(files, capsys, *flags) == names
 
 
+def test_one_figure_needs_no_place_for_its_name(files, capsys) -> None:
+    assert main(["plot-systems", "-m", "muc", "-o", "out.png", *files]) == 0
+    assert capsys.readouterr().out == "Saved to out.png\n"
+    assert Path("out.png").stat().st_size > 1000
+    assert main(["plot-systems", "-m", "muc", "-m", "b_cubed", "-o", "x.png", *files]) == 2
+
+
 def shown(files: list[str], capsys: pytest.CaptureFixture[str], code: str, *flags: str) -> str:
     """What a piece of code prints of the figures."""
     command = [

@@ -212,6 +212,18 @@ def test_an_offset_out_of_all_bounds_is_a_problem(tmp_path: Path) -> None:
     assert {(p.code, p.line) for p in caught.value.problems} == {("offset-too-large", 1)}
 
 
+def test_titles_make_ids_one_in_every_format(write: Write, tmp_path: Path) -> None:
+    titles = tmp_path / "titles.tsv"
+    titles.write_text("Barack Obama\tBHO\n")
+    aida = tmp_path / "aida.tsv"
+    aida.write_text("-DOCSTART- (d)\nX\tB\tX\tBHO\n")
+    gold = str(write("g.tsv", "d 1 1 http://en.wikipedia.org/wiki/Barack_Obama"))
+    for system in (str(aida), str(write("s.tsv", "d 1 1 BHO"))):
+        for options, right in (({}, 0), ({"titles": str(titles)}, 1)):
+            report = karat.score(gold, system, measure=["strong_link_match"], **options)
+            assert report["strong_link_match.fscore"].value == right
+
+
 def test_slices_of_clusters_are_measured_inside(write: Write) -> None:
     gold = "d 0 1 E1 1 PER\nd 2 3 E1 1 PER\nd 4 5 E1 1 ORG\nd 6 7 E2 1 ORG"
     report = report_of(

@@ -83,8 +83,8 @@ def figure(size: Sequence[float]) -> tuple[Any, Any]:
 
 
 def save(figures: Figures, template: str) -> str:
-    """Write every figure by its name, and say where."""
-    if "{}" not in template:
+    """Write every figure by its name, and say where. A single one needs no place for it."""
+    if "{}" not in template and len(figures) > 1:
         raise UsageError(f"-o {template}: the template needs {{}} where the name goes")
     for name, made in figures.items():
         path = Path(template.format(name.replace("/", "_")))

@@ -7,8 +7,8 @@ start, longer first, then by line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -149,6 +149,12 @@ class Annotations:
             self.kind[chosen],
             self.line[rows],
         )
+
+    def renamed(self, name: Callable[[str], str]) -> Annotations:
+        """The same mentions with the ids of entities mapped; ids that become one are one."""
+        known = Codes()
+        codes = known.all([name(one) for one in self.ids])
+        return replace(self, ids=tuple(known), eid=codes[self.eid])
 
     def mention(self, row: int) -> Mention:
         """One mention as a row."""

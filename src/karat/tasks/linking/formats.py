@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,22 +36,22 @@ def read_sides(
     gold: Sequence[Source], system: Sequence[Source], options: Mapping[str, Any], problems: Problems
 ) -> tuple[Side | None, Side | None]:
     """Both sides. A link table alone takes the mentions of the other side's XML."""
-    eid, cut = id_mapping(options), _cut(options, problems)
+    renamed, cut = id_mapping(options), _cut(options, problems)
     found: list[Side | None] = []
     for side, other in ((gold, system), (system, gold)):
         files = list(side)
         if _is_link_table(side) and any(one.peek().shape == "xml" for one in other):
             files += [one for one in other if one.peek().shape == "xml"]
-        found.append(_guarded(files, options, problems, eid, cut) if files else None)
+        found.append(_guarded(files, options, problems, renamed, cut) if files else None)
     return found[0], found[1]
 
 
 def _guarded(
-    files: Sequence[Source], options: Mapping[str, Any], problems: Problems, eid: Any, cut: Any
+    files: Sequence[Source], options: Mapping[str, Any], problems: Problems, renamed: Any, cut: Any
 ) -> Side | None:
     """One side; what stops the reading becomes problems."""
     try:
-        side = read_side(files, options, problems, eid)
+        side = read_side(files, options, problems, renamed)
     except DataError as stopped:
         for problem in stopped.problems:
             problems.take(problem)
@@ -63,12 +63,18 @@ def read_side(
     files: Sequence[Source],
     options: Mapping[str, Any],
     problems: Problems,
-    eid: Callable[[str], str] = str,
+    renamed: Callable[[str], str] | None = None,
 ) -> Side:
-    """The mentions of one side, in any of the formats."""
+    """The mentions of one side, in any of the formats; `renamed` maps the ids of entities."""
+    side = _read(files, options, problems)
+    return side if renamed is None else replace(side, annotations=side.annotations.renamed(renamed))
+
+
+def _read(files: Sequence[Source], options: Mapping[str, Any], problems: Problems) -> Side:
+    """The mentions as the files have them."""
     peeks = [one.peek() for one in files]
     if any(peek.shape == "xml" for peek in peeks):
-        return _tac(files, peeks, options, problems, eid)
+        return _tac(files, peeks, options, problems)
     if len(files) > 1:
         raise UsageError("several files on one side are TAC queries (XML) and their links")
     source, kind = files[0], format_of(peeks[0])
@@ -76,16 +82,14 @@ def read_side(
     if kind == "tsv" or (kind in ("", "links") and peeks[0].shape == "table"):
         return Side(read_table(source, problems), "tsv")
     if kind == "brat":
-        return Side(
-            collect(source.name, standoff.read_folder(Path(source.name), problems, eid)), kind
-        )
+        return Side(collect(source.name, standoff.read_folder(Path(source.name), problems)), kind)
     if kind == "coref":
         ids = coref.Ids(bool(options.get("with_kb")), bool(options.get("cross_doc")))
         return Side(collect(source.name, coref.read_coref(source, problems, ids)), kind)
     if kind == "aida":
         return Side(collect(source.name, aida.read_aida(source, problems)), kind)
     if kind == "edl":
-        rows = tac.mentions(tac.read_edl(source, problems), tac.Settings(eid=eid))
+        rows = tac.mentions(tac.read_edl(source, problems), tac.Settings())
         return Side(collect(source.name, rows), kind)
     text = "this is no annotation table and none of the other formats of entity linking"
     raise DataError(
@@ -106,7 +110,6 @@ def _tac(
     peeks: Sequence[Peek],
     options: Mapping[str, Any],
     problems: Problems,
-    eid: Callable[[str], str],
 ) -> Side:
     """Queries and links of TAC 2009 to 2014."""
     xml = [one for one, peek in zip(files, peeks, strict=True) if peek.shape == "xml"]
@@ -125,7 +128,7 @@ def _tac(
             f"{xml[0].name}: most ends are one past the name, as in TAC 2011, and were moved; "
             "--tac-year overrides"
         )
-    settings = tac.Settings(exclusive=exclusive, eid=eid)
+    settings = tac.Settings(exclusive=exclusive)
     written = tac.joined(queries, table, links[0].name, problems)
     tac.check_linked(written, xml[0].name, problems)
     rows = tac.mentions(written, settings)
@@ -140,10 +143,10 @@ def _is_link_table(side: Sequence[Source]) -> bool:
     )
 
 
-def id_mapping(options: Mapping[str, Any]) -> Callable[[str], str]:
-    """What ids are mapped by."""
+def id_mapping(options: Mapping[str, Any]) -> Callable[[str], str] | None:
+    """What ids are mapped by, None where they stay as they are."""
     path = options.get("titles")
-    return partial(normal, titles=None if path is None else read_titles(File.of(path)))
+    return None if path is None else partial(normal, titles=read_titles(File.of(path)))
 
 
 def _cut(
