@@ -318,3 +318,40 @@ def test_vectors_of_every_task(
     found = [(p[0], p[4], p[6]) for p in check(run, tmp_path)]
     assert min(found, key=lambda p: p[0] != code) == (code, record, message)
     assert [p[0] for p in found if p[0] != code] == ["prediction-missing"]
+
+
+@pytest.mark.parametrize(("task", "labels"), [("entities", 48), ("boxes", 24)])
+def test_a_model_that_finds_nothing_is_told(task: str, labels: int, tmp_path: Path) -> None:
+    run, key = clean(task), PREDICTED[task]
+    run["eval_predictions"] = [{key: []} for _ in range(ROWS)]
+    message = f"no row has a prediction, but the data has {labels} labels; was the model run?"
+    file = "eval_predictions.jsonl"
+    wanted = ("predictions-empty", "warning", file, None, None, key, message)
+    assert check(run, tmp_path) == [wanted]
+
+
+def test_the_same_boxes_in_every_row_are_told(tmp_path: Path) -> None:
+    run = clean("boxes")
+    run["eval_predictions"] = [run["eval_predictions"][12]] * ROWS
+    found = [(p[0], p[1], p[5], p[6]) for p in check(run, tmp_path)]
+    message = "every row has the same boxes; was the model run?"
+    assert ("predictions-constant", "warning", PREDICTED["boxes"], message) in found
+
+
+@pytest.mark.parametrize("task", VECTORS)
+@pytest.mark.parametrize(("least", "hinted"), [(1, True), (0, False)])
+def test_labels_that_count_from_one_are_hinted_at(
+    task: str, least: int, hinted: bool, tmp_path: Path
+) -> None:
+    run = clean(task)
+    for i, row in enumerate(run["eval"]):
+        label = least + i % 3 if i else 3
+        if task == "boxes":
+            row["label"][0]["class_id"] = label
+        else:
+            row["label"] = label
+    check(run, tmp_path)
+    problems = Problems()
+    check_configuration(tmp_path / "config.json", problems)
+    helps = {p.help for p in problems if p.code == "label-range"}
+    assert helps == {"all labels lie in 1..3: if they count from 1, subtract 1" if hinted else ""}

@@ -10,8 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from karat.model.pairs import CodeArray, IntArray
 from karat.read.fields import inside
 from karat.read.place import Place, Spoiled, kind, printable, show
+
+FEWEST_ROWS = 20
+"""With fewer rows a model may well find nothing."""
 
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?", re.ASCII)
 _DIGITS = (0, 1, 2, 3, 5, 6, 8, 9)
@@ -102,6 +106,21 @@ def report_count(place: Place, predictions: int, rows: int, key: str) -> None:
             "row i of this file must belong to row i of the data"
         )
         place.add("count-mismatch", message, key)
+
+
+def report_silence(place: Place, key: str, rows: int, labels: int) -> None:
+    """Warn that nothing is predicted in any row; `labels` are what there is to be found."""
+    if rows >= FEWEST_ROWS and labels:
+        message = f"no row has a prediction, but the data has {labels} labels; was the model run?"
+        place.add("predictions-empty", message, key, severity="warning")
+
+
+def one_based(labels: IntArray | CodeArray, classes: int) -> str:
+    """A hint at labels that all lie between 1 and the number of classes; else nothing."""
+    known = labels[labels >= 0]
+    if not len(known) or known.min() != 1 or known.max() != classes:
+        return ""
+    return f"all labels lie in 1..{classes}: if they count from 1, subtract 1"
 
 
 def report_partial_labels(place: Place, missing: int, rows: int) -> None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from karat.model.pairs import BoolArray, FloatArray
 from karat.model.problem import Problems
 from karat.model.task import Source
-from karat.read.checks import report_count
+from karat.read.checks import one_based, report_count
 from karat.read.records import Batch, Records, pass_over, read_records
 from karat.read.source import CACHE_EXTENSIONS
 from karat.tasks.classification.checks import Vectors, suspect_order
@@ -73,9 +73,10 @@ def _finish(columns: _Vectors, gold: Gold, reader: Records[Any]) -> Predictions 
 
 def _report_labels(gold: Gold, classes: int) -> None:
     """Report labels that the vectors have no place for."""
+    hint = one_based(gold.labels, classes)
     for record in np.flatnonzero(gold.labels >= classes):
         message = f"{gold.labels[record]} but predictions have {classes} classes (0..{classes - 1})"
-        gold.reader.place(int(record)).add("label-range", message, "label")
+        gold.reader.place(int(record)).add("label-range", message, "label", help=hint)
 
 
 class _Vectors:

@@ -54,7 +54,10 @@ def read_side(request: Request, problems: Problems) -> Side:
     unit = settle(data, predicted, str(request.options.get("coordinates") or "auto"))
     background = str(request.options.get("background") or "none")
     agree = predicted is not None and suspicions.rows_agree(data, predicted, background)
-    return Side(data, predicted, unit, selected, agree and data.reader.sound)
+    agree = agree and data.reader.sound
+    if agree and predicted is not None:
+        suspicions.same_everywhere(data, predicted)
+    return Side(data, predicted, unit, selected, agree)
 
 
 def _predicted(request: Request, data: cache.Data, problems: Problems) -> cache.Predicted | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from karat.model.pairs import CodeArray, FloatArray, IntArray
 from karat.read.chance import beyond_chance
-from karat.read.checks import report_count
+from karat.read.checks import one_based, report_count, report_silence
 from karat.read.place import Place
 from karat.tasks.detection.boxes import Detections, Truths
 from karat.tasks.detection.cache import Data, Predicted
@@ -59,14 +59,33 @@ def rows_agree(data: Data, predicted: Predicted, background: str) -> bool:
         odd = odd[:0]
     records = data.row[odd]
     indices = odd - np.searchsorted(data.row, records)
+    hint = one_based(data.classes, usual)
     for wrong, record, index in zip(
         data.classes[odd].tolist(), records.tolist(), indices.tolist(), strict=True
     ):
         text = f"{wrong} but predictions have {usual} classes (0..{usual - 1})"
         if wrong == nothing:
             text = f"{nothing} is the slot of the background (--background {background})"
-        data.reader.place(record).add("label-range", text, f"label[{index}].class_id")
+        key = f"label[{index}].class_id"
+        data.reader.place(record).add("label-range", text, key, help=hint)
     return rows == others and predicted.reader.sound
+
+
+def same_everywhere(data: Data, predicted: Predicted) -> None:
+    """Warn where no row has a box, or all rows have the same ones."""
+    place, rows, most = (
+        predicted.reader.place(),
+        len(predicted.count),
+        predicted.count.max(initial=0),
+    )
+    if not most:
+        report_silence(place, BOXES, rows, len(data.classes))
+    elif rows > 1 and predicted.count.min() == most:
+        vectors = np.stack([predicted.top, predicted.confidence, predicted.squares], axis=1)
+        numbers = np.concatenate([predicted.corners, vectors], axis=1).reshape(rows, -1)
+        if (numbers == numbers[0]).all():
+            text = "every row has the same boxes; was the model run?"
+            place.add("predictions-constant", text, BOXES, severity="warning")
 
 
 def look(scene: Scene, found: Found, file: Place, where: Where, gold: Where) -> None:

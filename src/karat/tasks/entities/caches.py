@@ -11,7 +11,7 @@ import numpy as np
 from karat.model.pairs import IntArray, LineIds, Pairs
 from karat.model.problem import Problems
 from karat.model.task import Card, Peek, Request, Source
-from karat.read.checks import report_count
+from karat.read.checks import report_count, report_silence
 from karat.read.pick import pick
 from karat.tasks.entities import offsets
 from karat.tasks.entities.columns import GoldFile, Written, read_gold, read_predictions
@@ -70,6 +70,8 @@ def read_side(request: Request, problems: Problems) -> Side:
         offsets.check_offsets(pred, gold.texts, second, again)
         offsets.check_agreement(gold.written, pred, first, second)
         twins = (twins[0], offsets.check_twins(pred))
+        if not len(pred.doc) and pred.reader.sound:
+            report_silence(pred.reader.place(), pred.key, pred.n, len(gold.written.doc))
     offsets.check_types(gold.written, pred)
     _check_labels(gold.written, request)
     return Side(gold, pred, first, second, twins)
