@@ -371,5 +371,11 @@ def _signature(runs: Runs, settings: CompareSettings) -> Signature:
             # A system of several files has a number behind its name from the second on.
             taken = sum(role.rstrip("0123456789") == one.role for role in digests)
             digests[f"{one.role}{taken + 1 if taken else ''}"] = one.digest
+    options = dict(signed.options)
+    for other in runs.measured[1:]:
+        for name, value in signing.changed_options(other.card, other.request).items():
+            # A file of the system's own, such as its no-answer probabilities.
+            if options.get(name) != value:
+                options[name] = f"{options.get(name, '')},{value}"
     definitions = {**signed.definitions, "swaps": str(settings.trials)}
-    return msgspec.structs.replace(signed, inputs=digests, definitions=definitions)
+    return msgspec.structs.replace(signed, inputs=digests, definitions=definitions, options=options)

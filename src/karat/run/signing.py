@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,8 @@ import numpy as np
 
 import karat
 from karat.model.signature import Signature
-from karat.model.task import Card, Request
+from karat.model.task import Card, Option, Request
+from karat.read.source import Source
 
 if TYPE_CHECKING:
     from karat.model.report import Report
@@ -70,7 +72,7 @@ def _versions() -> dict[str, str]:
 def changed_options(card: Card, request: Request) -> dict[str, Any]:
     """The options that can change a score and are not at their default."""
     changed = {
-        option.name: request.options[option.name]
+        option.name: _told(option, request.options[option.name])
         for option in card.options
         if option.signature
         and option.name in request.options
@@ -83,3 +85,12 @@ def changed_options(card: Card, request: Request) -> dict[str, Any]:
     if request.by:
         changed["by"] = ",".join(request.by)
     return changed
+
+
+def _told(option: Option, value: Any) -> Any:
+    """The value of an option; of a file that it names the content, wherever that lies."""
+    if option.kind != "path":
+        return value
+    if isinstance(value, (str, os.PathLike)):
+        return Source.of(value).digest()[:12]
+    return hashlib.sha256(msgspec.json.encode(value, order="deterministic")).hexdigest()[:12]

@@ -33,7 +33,6 @@ CHANCES = (
         "na_probs",
         "JSON file of question id to no-answer probability: adds best thresholds and curves",
         kind="path",
-        signature=False,
     ),
     Option(
         "na_prob_threshold",
