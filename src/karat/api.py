@@ -140,6 +140,8 @@ def compare(
         trials=trials,
         fail_if_worse=_tuple(fail_if_worse),
     )
+    if sum(_is_stdin(one) for one in (gold, *systems)) > 1:
+        raise UsageError("standard input can be only one of the files")
     stored = None
     if baseline is not None:
         stored = comparing.stored(baseline)

@@ -17,7 +17,7 @@ import karat
 from karat.cli.main import main
 from karat.model.report import Comparison, Difference, Report, Score, System
 from karat.present import csvfile, latex, markdown
-from karat.present.comparison import comparison_lines
+from karat.present.comparison import comparison_lines, side_by_side
 from karat.present.style import Style
 from karat.run.verdicts import sentence
 from karat.stats.compare import SAME
@@ -186,6 +186,22 @@ def test_superscripts_in_the_terminal() -> None:
     assert "0.900^a,b" in plain[1]
     assert "0.850^a" in plain[1]
     assert "0.900ᵃᵇ" in comparison_lines(three(), Style(unicode=True))[0][1]
+
+
+def test_many_systems_have_a_row_each() -> None:
+    scores = [Score(name=name, value=0.5, main=True) for name in ("f1_macro", "mcc", "x" * 60)]
+    names = [f"system {at}" for at in range(9)]
+    systems = [System(name=n, letter=n[-1], scores=scores) for n in names]
+    lines = side_by_side(Report(task="nli", systems=systems), Style())
+    assert lines[0].split() == ["f1_macro", "mcc"]
+    assert [line.split()[1:3] for line in lines[1:10]] == [name.split() for name in names]
+    assert "1 more" in lines[-1]
+
+
+def test_standard_input_can_be_one_file(run: Run, data: Any) -> None:
+    status, _, told = run("compare", data.gold, "-", "-")
+    assert status == 2
+    assert "standard input" in told
 
 
 def test_the_tables_say_what_was_done() -> None:

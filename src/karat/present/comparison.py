@@ -14,6 +14,9 @@ from karat.present.style import Meaning, Style
 from karat.present.widths import WIDTH, clean, elide, wrap
 
 SHOWN = 12
+MOST_ABREAST = 5
+"""More systems than this have no room beside each other and stand below each other."""
+
 SIGNIFICANT = 0.05
 _RAISED = dict(zip("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
 
@@ -78,8 +81,10 @@ def tests_told(report: Report) -> str:
 
 
 def side_by_side(report: Report, style: Style, everything: bool = False) -> list[str]:
-    """A row a score, a column a system, the baseline first."""
+    """A row a score, a column a system, the baseline first; many systems have a row each."""
     names = shown_names(report, everything)
+    if len(report.systems) > MOST_ABREAST:
+        return _below_each_other(report, names, style)
     room = max((WIDTH - 24) // max(len(report.systems), 1) - 2, 6)
     head = ["", *(elide(f"{s.letter} {clean(s.name)}", room, style.cut) for s in report.systems)]
     rows = []
@@ -87,6 +92,29 @@ def side_by_side(report: Report, style: Style, everything: bool = False) -> list
         values = [_value(report, system, name, style) for system in report.systems]
         rows.append([Cell(name), *values])
     return grid(head, rows, style)
+
+
+def _below_each_other(report: Report, names: Sequence[str], style: Style) -> list[str]:
+    """A row a system, with the first scores that there is room for."""
+    room = WIDTH - 26
+    shown: list[str] = []
+    for name in names:
+        room -= max(len(name), 9) + 2
+        if room < 0 and shown:
+            break
+        shown.append(name)
+    rows = [
+        [
+            Cell(elide(f"{system.letter} {clean(system.name)}", 24, style.cut)),
+            *(_value(report, system, name, style) for name in shown),
+        ]
+        for system in report.systems
+    ]
+    lines = grid(["", *shown], rows, style)
+    hidden = len(names) - len(shown)
+    if hidden:
+        lines.append(style.paint(f"  and {hidden} more scores: --json has them", "dim"))
+    return lines
 
 
 def _value(report: Report, system: System, name: str, style: Style) -> Cell:
