@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -132,6 +133,27 @@ def test_a_shift_that_no_word_edge_shows_is_stopped() -> None:
     assert codes(gold, pred) == [("end-conventions-differ", "predicted_entities")]
 
 
+@pytest.mark.parametrize("rows", [4, 30])
+def test_sides_that_mean_different_ends_are_never_scored_in_silence(rows: int) -> None:
+    """Names that end in dots, and a model with errors: votes are mixed, the ends still differ."""
+    dice = Random(rows)
+    words = ["Ada", "met", "Bob", "in", "Rome", "and", "Inc.", "St.", "Zoë", "Mr.", "U.S.", "soil"]
+    for _ in range(40):
+        gold: list[dict[str, Any]] = []
+        pred: list[dict[str, Any]] = []
+        for _ in range(rows):
+            line = dice.choices(words, k=8)
+            starts = [len(" ".join(line[:i])) + (i > 0) for i in range(8)]
+            true = [(starts[i], starts[i] + len(line[i])) for i in range(0, 8, 2)]
+            said = [(a, b + 3 * (dice.random() < 0.1)) for a, b in true if dice.random() < 0.8]
+            text = " ".join(line) + " ..."
+            gold.append({"text": text, "entities": [entity("N", one) for one in true]})
+            pred.append({"predicted_entities": [entity("N", (a, b - 1)) for a, b in said]})
+        with pytest.raises(DataError) as stopped:
+            score(gold, pred, confidence=None)
+        assert "end-conventions-differ" in [p.code for p in stopped.value.problems]
+
+
 def test_hard_facts_decide_where_no_word_does() -> None:
     gold = [{"text": "xxxx", "entities": [entity("N", (0, 4))]}]
     pred = [{"predicted_entities": [entity("N", (0, 4))]}]
@@ -139,6 +161,20 @@ def test_hard_facts_decide_where_no_word_does() -> None:
     gold = [{"text": "xxxx", "entities": [entity("N", (2, 2))]}]
     pred = [{"predicted_entities": [entity("N", (2, 2))]}]
     assert any("inclusive" in note for note in score(gold, pred).notes)
+
+
+def test_a_span_against_all_votes_is_the_error() -> None:
+    """Two names that stop at words, and an empty span: the span is wrong, not the names."""
+    said = [entity("PER", (0, 3)), entity("PER", (8, 11)), entity("LOC", (15, 15))]
+    assert codes(GOLD, [{"predicted_entities": said}]) == [
+        ("offset-empty", "predicted_entities[2].mentions[0]"),
+        ("entity-type-unknown", "predicted_entities"),
+    ]
+    inclusive = [{"text": TEXT, "entities": [entity("PER", (0, 2)), entity("PER", (8, 10))]}]
+    said = [entity("PER", (0, 2)), entity("PER", (8, 10)), entity("PER", (15, 19))]
+    assert codes(inclusive, [{"predicted_entities": said}]) == [
+        ("offset-range", "predicted_entities[2].mentions[0]")
+    ]
 
 
 def test_facts_against_each_other_are_an_error() -> None:

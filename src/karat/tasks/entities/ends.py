@@ -1,7 +1,7 @@
 """Whether the end of a span is its last character or the place after it, told from the data.
 
-Where a span ends with the text, or where it starts and ends at the same place, there is only one
-reading. Else each span votes: under the right reading it stops at the edge of a word.
+Each span votes: under the right reading it stops at the edge of a word. Where votes are few, spans
+count that have one reading only: those that end with the text, or start and end at one place.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ CONVENTIONS: tuple[Convention, ...] = ("exclusive", "inclusive")
 
 OTHER, WORD, SPACE = 0, 1, 2
 FEWEST_VOTES = 5
+FEWEST_AGAINST = 2
+"""So many votes that all agree are believed where single spans prove the opposite."""
+
 MAJORITY = 0.9
 
 ClassArray = npt.NDArray[np.uint8]
@@ -116,7 +119,7 @@ def _joined(parts: Sequence[npt.NDArray[Any]], kind: Any) -> npt.NDArray[Any]:
 class Verdict:
     """What a file says about its ends, and why. `convention` None: nothing decides it.
 
-    `leaning` is where the few votes of an undecided file all point, if they do.
+    `leaning` is where most of the votes of an undecided file point.
     """
 
     convention: Convention | None
@@ -134,8 +137,17 @@ def decide(texts: Texts, doc: IntArray, start: IntArray, end: IntArray) -> Verdi
             return Verdict("exclusive", _tally(for_exclusive, for_inclusive))
         if for_inclusive >= MAJORITY * total:
             return Verdict("inclusive", _tally(for_inclusive, for_exclusive))
-    at_end = int((end == texts.length[doc]).sum())
-    same = int((end == start).sum())
+    last, point = end == texts.length[doc], end == start
+    at_end, same = int(last.sum()), int(point.sum())
+    # What the spans that prove nothing say.
+    plain = ~(last | point)
+    one, other = votes(texts, doc[plain], end[plain])
+    leaning: Convention | None = None
+    if one != other:
+        leaning = "exclusive" if one > other else "inclusive"
+    agreed = max(one, other) if not min(one, other) else 0
+    if agreed >= FEWEST_AGAINST and (at_end if other else same):
+        return Verdict(leaning, _tally(agreed, 0))
     if at_end and same:
         return Verdict(
             None, f"{at_end} ends equal the length of the text, {same} equal the start", True
@@ -146,9 +158,6 @@ def decide(texts: Texts, doc: IntArray, start: IntArray, end: IntArray) -> Verdi
         return Verdict("inclusive", f"{same} ends equal the start")
     if not total:
         return Verdict(None, "no span says")
-    leaning: Convention | None = None
-    if not (for_exclusive and for_inclusive):
-        leaning = "exclusive" if for_exclusive else "inclusive"
     said = f"{for_exclusive} spans say exclusive, {for_inclusive} inclusive"
     return Verdict(None, said, leaning=leaning)
 
