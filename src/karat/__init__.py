@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from karat.api import check, compare, score, stress
+    from karat.api import check, compare, convert, score, stress
     from karat.errors import DataError, KaratError, MissingExtra, UsageError
     from karat.model.problem import Problem
     from karat.model.report import Report
@@ -28,6 +28,7 @@ _HOMES = {
     "UsageError": "karat.errors",
     "check": "karat.api",
     "compare": "karat.api",
+    "convert": "karat.api",
     "score": "karat.api",
     "stress": "karat.api",
 }
@@ -42,6 +43,7 @@ __all__ = [
     "__version__",
     "check",
     "compare",
+    "convert",
     "score",
     "stress",
 ]

@@ -306,6 +306,28 @@ def check(
     return checked
 
 
+def convert(
+    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    task: str | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> list[Problem]:
+    """Returns the warnings of turning files of one format into another; `output` is then there.
+
+    `source` and `target` are formats that `karat convert --list` names; the source is told from
+    the data, and the target from the output's extension, where they can be. Raises DataError, with
+    all problems, where the inputs have errors; then nothing is written.
+    """
+    from karat.run import convert as conversion
+
+    paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
+    _, problems = conversion.convert(paths, output, source, target, options, task)
+    return list(problems)
+
+
 def _checked(task: str, problems: Problems, inputs: list[Input]) -> Check:
     counts = {level: problems.count(level) for level in ("error", "warning", "note")}
     hidden: dict[str, int] = {}
