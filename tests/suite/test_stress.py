@@ -582,3 +582,27 @@ def test_metadata_may_stand_flat() -> None:
         assert numbers(run(*flat, **more)) == numbers(run(*sides, **more))
     seen = case(run(*flat, **told), "metadata_drift", "number")
     assert seen.value is not None
+
+
+@pytest.mark.parametrize(("scale", "odd"), [(1, [3, 5, 7]), (640, [5])])
+def test_odd_boxes(scale: int, odd: list[int]) -> None:
+    """One that sticks out, one written twice, a tiny one; pixels have no border and no fraction."""
+    data, said = [], []
+    for i in range(40):
+        box = [0.1 + 0.01 * i, 0.2, 0.3 + 0.01 * i, 0.5]
+        box[2] = {3: 1.004, 7: box[0] + 1e-5}.get(i, box[2])
+        named = dict(zip(("x_min", "y_min", "x_max", "y_max"), box, strict=True))
+        named = {key: scale * x for key, x in named.items()}
+        boxes = [{**named, "probabilities": [0.9, 0.1]}] * (2 if i == 5 else 1)
+        data.append({"image_path": f"{i}.png", "label": [{**named, "class_id": 0}]})
+        said.append({"predicted_bounding_boxes": boxes})
+    report = karat.stress(
+        task="object-detection",
+        ref=data,
+        ref_predictions=said,
+        evaluation=data,
+        eval_predictions=said,
+    )
+    found = case(report, "box_quality", "predictions")
+    assert [row.index for row in found.rows] == odd
+    assert found.value == pytest.approx(len(odd) / 41)

@@ -23,13 +23,15 @@ class Spans(NamedTuple):
 class Boxes(NamedTuple):
     """Boxes of a side, in fractions of the image where those are known: row, class, corners.
 
-    Corners are x and y of the least, then of the largest; predicted boxes have a score.
+    Corners are x and y of the least, then of the largest; predicted boxes have a score. `clipped`
+    says which boxes stuck out of their image as they were written.
     """
 
     row: IntArray
     label: IntArray
     corners: FloatArray
     score: FloatArray | None = None
+    clipped: BoolArray | None = None
 
     def area(self) -> FloatArray:
         """The area of each box, as a fraction of its image."""

@@ -271,13 +271,14 @@ def _odd_spans(spans: Spans, side: Observed) -> set[int]:
 
 
 def box_quality(other: Observed, limit: Limit) -> list[Found]:
-    """Boxes that repeat another one, are tiny, or touch the border after clipping."""
+    """Boxes that repeat another one, are tiny, or stuck out of their image."""
     found = []
     for boxes, what in ((other.boxes, "labels"), (other.predicted_boxes, "predictions")):
         if boxes is None or not len(boxes.row):
             continue
         odd = boxes.area() < TINY_AREA
-        odd |= (boxes.corners < 0).any(axis=1) | (boxes.corners > 1).any(axis=1)
+        if boxes.clipped is not None:
+            odd |= boxes.clipped
         odd[_twins(boxes)] = True
         n, hits, rows = len(boxes.row), int(odd.sum()), np.unique(boxes.row[odd])
         text = f"{hits} of {n} boxes in {what} repeat, are tiny or stick out"

@@ -57,6 +57,8 @@ class Data:
     width: FloatArray
     height: FloatArray
     watch: DeclaredWatch
+    clipped: BoolArray | None = None
+    """Which boxes stuck out of their image as they were written."""
 
     @property
     def row(self) -> IntArray:
@@ -89,6 +91,8 @@ class Predicted:
     squares: FloatArray
     known: FloatArray
     exclusive: bool
+    clipped: BoolArray | None = None
+    """Which boxes stuck out of their image as they were written."""
 
 
 Choose = Callable[[FloatArray, IntArray], tuple[IntArray, IntArray]] | None

@@ -38,12 +38,12 @@ def _seen(
     labelled = data.count >= 0
     classes = max(int(data.classes.max(initial=-1)) + 1, predicted.width if predicted else 0)
     names = request.declared.class_names or tuple(map(str, range(classes)))
-    boxes = _boxes(data, data.row, data.corners, data.classes, None) if labelled.any() else None
+    boxes = _boxes(data, data, data.row, data.classes, None) if labelled.any() else None
     reader = data.reader
     if predicted is None:
         return Seen(reader.name, len(data.count), reader.line_of, labelled, names, boxes=boxes)
     row = np.repeat(np.arange(len(predicted.count)), predicted.count)
-    found = _boxes(data, row, predicted.corners, predicted.top, predicted.confidence)
+    found = _boxes(data, predicted, row, predicted.top, predicted.confidence)
     return Seen(
         reader.name,
         len(data.count),
@@ -59,18 +59,19 @@ def _seen(
 
 def _boxes(
     data: cache.Data,
+    side: cache.Data | cache.Predicted,
     row: IntArray,
-    corners: FloatArray,
     label: IntArray,
     score: FloatArray | None,
 ) -> Boxes:
     """Boxes in fractions where the sizes of the images are known; pixels stay pixels elsewhere."""
+    corners = side.corners
     placed = corners[:, [0, 2, 1, 3]]
     if len(corners) and float(np.abs(corners).max()) > 2:
         size = np.stack([data.width, data.height], axis=1)[row]
         known = np.asarray((size > 0).all(axis=1), dtype=bool)
         placed = np.where(known[:, None], placed / np.tile(np.maximum(size, 1), 2), placed)
-    return Boxes(row, label.astype(np.int64), placed, score)
+    return Boxes(row, label.astype(np.int64), placed, score, side.clipped)
 
 
 def _trials(pairs: DetectionPairs, request: Request) -> tuple[Trials, ...]:

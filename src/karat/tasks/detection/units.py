@@ -87,6 +87,7 @@ def _clip(side: Side, key: str) -> None:
         name = f"{key}[{index}].{COORDINATES[corner]}"
         side.reader.place(record).add("coordinate-clipped", text, name, severity="warning")
     if outside.any():
+        side.clipped = np.asarray(outside.any(axis=1))
         side.corners = np.where(outside, side.corners.clip(0, 1), side.corners)
 
 
