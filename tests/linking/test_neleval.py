@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -73,6 +74,7 @@ def test_errors_name_file_and_line(write: Write, capsys: pytest.CaptureFixture[s
         (["evaluate", "-g", "absent.tsv", "g.tsv"], 1),
         (["evaluate", "-m", "sets::nothing", "-g", "g.tsv", "g.tsv"], 1),
         (["evaluate", "-g", ".", "g.tsv"], 1),
+        (["evaluate", "-g", "-", "-"], 2),
         (["significance", "-g", "g.tsv", "g.tsv"], 2),
         (["significance", "-n", "-1", "-g", "g.tsv", "g.tsv", "g.tsv"], 1),
         (["significance", "--bootstrap", "-g", "g.tsv", "g.tsv", "g.tsv"], 2),
@@ -222,6 +224,14 @@ def test_ranks_stand_under_their_names(tmp_path: Path, capsysbinary, monkeypatch
     ]  # fmt: skip
     _, out = run(capsysbinary, "rank-systems", "--short-names", "a1.ev")
     assert out.splitlines()[1].endswith("\ta1.ev")
+
+
+def test_a_compressed_evaluation_stays_one(tmp_path: Path, capsysbinary) -> None:
+    path = tmp_path / "x.ev.gz"
+    path.write_bytes(gzip.compress(EVALUATION.format(9, 0.9).encode()))
+    assert run(capsysbinary, "compose-measures", "-r", "muc", "muc", path) == (0, "")
+    rows = gzip.decompress(path.read_bytes()).decode().splitlines()
+    assert rows[2].split("\t")[-1] == "muc/muc"
 
 
 def test_composing_replaces_its_row(tmp_path: Path, capsysbinary) -> None:

@@ -24,6 +24,18 @@ from karat.errors import DataError, UsageError
 FAILED, MISUSED = 1, 2
 UNREAD = ("file-missing", "file-unreadable")
 
+FILES = (
+    "gold",
+    "system",
+    "systems",
+    "queries",
+    "paths",
+    "mapping",
+    "excluded_spans",
+    "type_weights",
+)
+"""The arguments that name files."""
+
 Parsers = Callable[[Any], None]
 
 # In the order in which neleval lists its commands.
@@ -66,7 +78,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.command is None:
         top.print_help()
         return 0
-    return ended(lambda: _written(chosen.run(chosen)), _status)
+    return ended(lambda: _run(chosen), _status)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    """The exit status of a command that was understood."""
+    given = [vars(chosen).get(name) or [] for name in FILES]
+    paths = [path for one in given for path in ([one] if isinstance(one, str) else one)]
+    if paths.count("-") > 1:
+        raise UsageError("standard input can be only one of the files")
+    return _written(chosen.run(chosen))
 
 
 def _written(out: str | None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -199,7 +200,8 @@ def _compose(chosen: argparse.Namespace) -> str | None:
         if chosen.out_fmt is not None:
             target = _named(chosen.out_fmt, Path(path))
         beside = Path(f"{target}.part")
-        beside.write_text(f"{text}\n", encoding="utf-8")
+        data = f"{text}\n".encode()
+        beside.write_bytes(gzip.compress(data, mtime=0) if str(target).endswith(".gz") else data)
         beside.replace(target)
     return None
 
