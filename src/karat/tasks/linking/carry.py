@@ -43,6 +43,9 @@ MADE: dict[str, tuple[Callable[[str | None], bool], str]] = {
 }
 """What is made up for a type that a format needs: for which types, and what."""
 
+Told = tuple[str, int, str]
+"""A code, how many there are, and what became of them."""
+
 Dropped = Callable[[Sequence[Mention]], set[int]]
 """The places of the mentions that have to be left out."""
 
@@ -53,53 +56,51 @@ def carried(
     """The mentions that a format can hold. Raises DataError where it cannot hold the names."""
     holds = FORMATS[target]
     _check_names(mentions, holds, target, file)
-
-    def warn(code: str, count: int, text: str) -> None:
-        if count:
-            problems.add(code, text.format(count), file=file, severity="warning")
-
-    kept = list(mentions)
+    kept, said = list(mentions), []
     for why, find in _drops(holds, target):
         out = find(kept)
         kept = [one for i, one in enumerate(kept) if i not in out]
-        warn("mention-dropped", len(out), f"{{}} mentions {why} and are left out")
-    if target == "brat-links":
-        changed = {one.docid for one in kept if file_name(one.docid) != one.docid}
-        warn("name-changed", len(changed), "{} names of documents have _ for / in their files")
+        said.append(("mention-dropped", len(out), f"mentions {why} and are left out"))
     if holds.tokens:
         _check_tokens(kept, target, file)
+    for code, count, text in (*said, *_lost(kept, holds, target), *_made(kept, holds, target)):
+        if count:
+            problems.add(code, f"{count} {text}", file=file, severity="warning")
+    return kept
+
+
+def _lost(mentions: Sequence[Mention], holds: Holds, target: str) -> Iterator[Told]:
+    """What is left out of mentions that stay."""
+    best = [one.candidates[0] for one in mentions if one.candidates]
     if not holds.several:
-        several = sum(len(one.candidates) > 1 for one in kept)
-        warn(
-            "candidates-dropped",
-            several,
-            f"{{}} mentions have several candidates; {target} keeps the best one",
-        )
-    best = [one.candidates[0] for one in kept if one.candidates]
-    lost = [
-        name
-        for name, held, there in (
-            ("types", holds.types, any(c.type is not None for c in best)),
-            ("scores", holds.scores, any(c.score not in (None, 1.0) for c in best)),
-        )
-        if there and not held
-    ]
-    warn("cells-dropped", len(lost), f"{target} holds no {' and no '.join(lost)}")
-    if not holds.bare:
-        warn("nil-made", len(kept) - len(best), "{} mentions without entity get a NIL of their own")
-    if target in MADE:
-        lack, made = MADE[target]
-        kinds = (
-            c.type
-            for one in kept
-            for c in (one.candidates if holds.several else one.candidates[:1])
-        )
-        warn("type-made", sum(map(lack, kinds)), f"{{}} candidates get {made}")
+        several = sum(len(one.candidates) > 1 for one in mentions)
+        text = f"mentions have several candidates; {target} keeps the best one"
+        yield "candidates-dropped", several, text
+    if not holds.types:
+        typed = sum(c.type is not None for c in best)
+        yield "cells-dropped", typed, f"types are left out; {target} holds none"
+    if not holds.scores:
+        scored = sum(c.score not in (None, 1.0) for c in best)
+        yield "cells-dropped", scored, f"scores are left out; {target} holds none"
     if target == "aida":
         names = Counter(c.eid for c in best if c.eid.startswith(NIL))
         together = sum(n for n in names.values() if n > 1)
-        warn("clusters-dropped", together, "{} NIL mentions of clusters become NILs of their own")
-    return kept
+        yield "clusters-dropped", together, "NIL mentions of clusters become NILs of their own"
+
+
+def _made(mentions: Sequence[Mention], holds: Holds, target: str) -> Iterator[Told]:
+    """What is changed or made up, since the format needs it."""
+    if target == "brat-links":
+        changed = {one.docid for one in mentions if file_name(one.docid) != one.docid}
+        yield "name-changed", len(changed), "names of documents have _ for / in their files"
+    if not holds.bare:
+        bare = sum(not one.candidates for one in mentions)
+        yield "nil-made", bare, "mentions without entity get a NIL of their own"
+    if target in MADE:
+        lacks, made = MADE[target]
+        most = None if holds.several else 1
+        kinds = (c.type for one in mentions for c in one.candidates[:most])
+        yield "type-made", sum(map(lacks, kinds)), f"candidates get {made}"
 
 
 def _check_names(mentions: Iterable[Mention], holds: Holds, target: str, file: str) -> None:

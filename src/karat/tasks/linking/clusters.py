@@ -7,7 +7,6 @@ Groups cut the data: every sum is an array with one entry a group.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -256,10 +255,6 @@ class Crossing:
         got = summed_reals(self.cell_group[taken], weight[taken], self.groups)
         full = np.ones(self.gold.n, dtype=np.int64) if entities else size
         return got, self.gold.per_group(full, self.groups).astype(np.float64)
-
-
-Half = Callable[[Crossing], tuple[IntArray | FloatArray, IntArray | FloatArray]]
-"""One direction of a measure: what is got, out of what."""
 
 
 def _joined(gold: Clustering, system: Clustering) -> tuple[IntArray, IntArray]:

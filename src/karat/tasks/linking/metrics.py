@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -235,7 +235,3 @@ def _macros(sides: Sides, place: int, field: str) -> list[Metric]:
         if one.aggregate != "blanc"
         for score in SCORES
     ]
-
-
-Value = Callable[[Totals], FloatArray]
-__all__: Sequence[str] = ["all_metrics"]
