@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -151,6 +152,32 @@ def test_scoring_needs_predictions_and_labels() -> None:
 )
 def test_slack_is_the_worst_rounding_error(vector: list[float], allowed: float) -> None:
     assert slack(vector) == pytest.approx(allowed, rel=1e-12)
+
+
+def test_sums_are_judged_by_the_decimals_that_were_written(tmp_path: Path) -> None:
+    """Whichever way a row is looked at: plain, with trailing zeros, exponents, other numbers."""
+    rng = np.random.default_rng(9)
+    lines, wrong = [], []
+    for record in range(400):
+        places = int(rng.integers(1, 6))
+        vector = rng.dirichlet(np.ones(4)) * (1 + rng.choice([0, 0.003, -0.012, 0.03]))
+        form = rng.choice([f".{places}f", f".{places}e"])
+        written = [format(p, form) for p in vector]
+        other = rng.choice(["", ', "seconds": 0.1234567', ', "seconds": 1e-7'])
+        lines.append(f'{{"probabilities": [{", ".join(written)}]{other}}}\n')
+        numbers = [Decimal(text) for text in written]
+        shown = max(-int(number.as_tuple().exponent) for number in numbers)
+        allowed = max(1e-3, min(0.02, 4 / 2 * 10.0**-shown))
+        if abs(float(sum(numbers)) - 1) > allowed + 1e-12:
+            wrong.append(record)
+    (tmp_path / "p.jsonl").write_text("".join(lines))
+    problems = Problems()
+    gold = [{"text": "a", "label": i % 4} for i in range(len(lines))]
+    request = Request((Source.of(gold),), (Source.of(tmp_path / "p.jsonl"),))
+    read_side("text-classification", request, problems)
+    assert {p.code for p in problems} == {"probabilities-sum"}
+    assert problems.errors == len(wrong)
+    assert [p.record for p in problems] == wrong[:20]
 
 
 @pytest.mark.parametrize("by", [1, -1])

@@ -52,13 +52,16 @@ class Batch(Generic[S]):
         line = self.reader.line_of(record) if self.line is None else self.line + i
         return Place(self.reader.problems, self.reader.name, line, record)
 
-    def record(self, i: int) -> dict[str, Any]:
-        """Row i of the batch with all its keys; numbers know how they were written."""
+    def source_of(self, i: int) -> Any:
+        """What row i of the batch was read from: its text, or the row in memory."""
         if self._texts is None:
             self._texts = self.source()
         text = self._texts[i]
-        if isinstance(text, bytes):
-            text = text.decode("utf-8", "replace")
+        return text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+
+    def record(self, i: int) -> dict[str, Any]:
+        """Row i of the batch with all its keys; numbers know how they were written."""
+        text = self.source_of(i)
         value = self.reader.strict.read(text)[0] if isinstance(text, str) else plain(text)
         return value if isinstance(value, dict) else {}
 

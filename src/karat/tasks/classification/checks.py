@@ -7,6 +7,7 @@ columns only pick the rows that need them. The suspicions are about a file as a 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,8 +24,14 @@ from karat.read.place import Place, Spoiled, Written, kind, show
 from karat.read.probabilities import ABOVE_ONE, UsualLength, report_outside, total_of
 from karat.tasks.classification.records import IMAGE_KEY, KNOWN, LARGEST_LABEL, REQUIRED_TEXTS
 
+EXPONENT = re.compile(r"\d[eE]")
+FRACTION = re.compile(r"\.(\d+)")
+
 SLACK = 1e-3
 MOST_SLACK = 0.02
+ADDING = 1e-12
+"""Decimals are no doubles: a sum of them may be off by so much beside their rounding."""
+
 GAIN = 0.25
 """So much accuracy must be won by moving rows or renaming classes before it is suspicious."""
 
@@ -149,15 +156,30 @@ class Vectors:
         if self.usual.report(len(value), self.key, place):
             return
         total = total_of(value)
-        if not report_outside(value, self.key, place) and abs(total - 1) > slack(value) + 1e-12:
+        if not report_outside(value, self.key, place) and abs(total - 1) > slack(value) + ADDING:
             message = f"sum is {total:g}; it must be 1 (allowed slack {slack(value):g})"
             place.add("probabilities-sum", message, self.key)
 
 
 def slack(value: Sequence[Any]) -> float:
     """How far a sum may be from 1: the worst rounding error of the decimals written, capped."""
-    worst = len(value) / 2 * 10.0 ** -max(map(decimals, value))
-    return max(SLACK, min(MOST_SLACK, worst))
+    return _slack(len(value), max(map(decimals, value)))
+
+
+def _slack(classes: int, places: int) -> float:
+    return max(SLACK, min(MOST_SLACK, classes / 2 * 10.0**-places))
+
+
+def well_rounded(text: Any, value: Sequence[float]) -> bool:
+    """Whether a sum is off by no more than the rounding that the text of a record shows.
+
+    This only spares most records the slow look: one with exponents or other numbers may get it.
+    """
+    if not isinstance(text, str) or EXPONENT.search(text):
+        return False
+    places = max(map(len, FRACTION.findall(text)), default=0)
+    inside = min(value) >= 0 and max(value) <= 1
+    return inside and abs(total_of(value) - 1) <= _slack(len(value), places) + ADDING
 
 
 def decimals(number: Any) -> int:

@@ -17,7 +17,7 @@ from karat.model.task import Source
 from karat.read.checks import one_based, report_count
 from karat.read.records import Batch, Records, pass_over, read_records
 from karat.read.source import CACHE_EXTENSIONS
-from karat.tasks.classification.checks import Vectors, suspect_order
+from karat.tasks.classification.checks import Vectors, suspect_order, well_rounded
 from karat.tasks.classification.columns import Builder, Predictions
 from karat.tasks.classification.data import Gold
 from karat.tasks.classification.records import Prediction
@@ -117,7 +117,8 @@ class _Vectors:
         records = np.flatnonzero(kept)
         for i in self.vectors.odd(values):
             at = int(records[i])
-            self.vectors.diagnose(batch.record(at), batch.place(at))
+            if not well_rounded(batch.source_of(at), lists[i]):
+                self.vectors.diagnose(batch.record(at), batch.place(at))
         if self.inline is not None:
             self._compare(batch.first + records, values)
         self.gaps |= self.reader.problems.errors > before
