@@ -13,7 +13,7 @@ import pytest
 
 import karat
 from karat.integrations import mlflow, wandb
-from karat.model.report import Report, Score, Table
+from karat.model.report import Report, Score, System, Table
 
 TESTS = """
 def test_good(karat):
@@ -125,6 +125,21 @@ def test_wandb_gets_numbers_and_tables(report: Report, monkeypatch: pytest.Monke
     module.run = None
     with pytest.raises(karat.KaratError, match="no active run"):
         wandb.log(report)
+
+
+def test_a_comparison_is_logged_system_by_system(
+    report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = [Score(name=f"s{at}", value=0.5) for at in range(1200)]
+    systems = [System(name="old", scores=report.scores), System(name="new", scores=many)]
+    both = Report(kind="compare", task="nli", systems=systems)
+    assert wandb.values(both)["old/f1 (a)@x.low"] == 0.4
+    tracker = Recorder()
+    monkeypatch.setitem(sys.modules, "mlflow", tracker)  # type: ignore[arg-type]
+    assert mlflow.log(both)["new/s1199"] == 0.5
+    sizes = [len(given) for name, given in tracker.calls if name == "log_metrics"]
+    assert sum(sizes) == 1203
+    assert max(sizes) <= 1000
 
 
 @pytest.mark.parametrize(("adapter", "name"), [(mlflow, "mlflow"), (wandb, "wandb")])

@@ -6,7 +6,11 @@ import re
 from typing import Any
 
 from karat.errors import KaratError
+from karat.integrations import scores_of
 from karat.model.report import Report
+
+MOST_AT_ONCE = 1000
+"""MLflow takes no more metrics in one call."""
 
 
 def log(report: Report, *, prefix: str = "", step: int | None = None) -> dict[str, float]:
@@ -16,7 +20,9 @@ def log(report: Report, *, prefix: str = "", step: int | None = None) -> dict[st
     """
     mlflow = _library()
     found = metrics(report, prefix)
-    mlflow.log_metrics(found, step=step)
+    items = list(found.items())
+    for start in range(0, len(items), MOST_AT_ONCE):
+        mlflow.log_metrics(dict(items[start : start + MOST_AT_ONCE]), step=step)
     mlflow.set_tags({"karat.task": report.task, "karat.signature": report.signature.text[:5000]})
     mlflow.log_text(report.to_json(), f"karat/{prefix.strip('._/') or 'report'}.json")
     return found
@@ -25,11 +31,11 @@ def log(report: Report, *, prefix: str = "", step: int | None = None) -> dict[st
 def metrics(report: Report, prefix: str = "") -> dict[str, float]:
     """The scores under names that MLflow takes."""
     found: dict[str, float] = {}
-    for score in report.scores:
+    for name, score in scores_of(report):
         ends = (("", score.value), ("_low", score.low), ("_high", score.high))
         for ending, value in ends:
             if value is not None:
-                found[re.sub(r"[^\w\-./ ]", "_", f"{prefix}{score.name}{ending}")] = value
+                found[re.sub(r"[^\w\-./ ]", "_", f"{prefix}{name}{ending}")] = value
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from karat.errors import KaratError
+from karat.integrations import scores_of
 from karat.model.report import Report
 
 
@@ -30,10 +31,10 @@ def log(report: Report, run: Any = None, *, prefix: str = "") -> dict[str, float
 def values(report: Report, prefix: str = "") -> dict[str, float]:
     """The scores by name, with the ends of their intervals."""
     found: dict[str, float] = {}
-    for score in report.scores:
+    for name, score in scores_of(report):
         for ending, value in (("", score.value), (".low", score.low), (".high", score.high)):
             if value is not None:
-                found[f"{prefix}{score.name}{ending}"] = value
+                found[f"{prefix}{name}{ending}"] = value
     return found
 
 
