@@ -121,3 +121,12 @@ def test_sentences_are_compared_before_ignored_tokens_are_left_out() -> None:
     gold = [{"tokens": ["#", "Ada"], "ner_tags": [-100, "B-PER"]}]
     found = told(gold, [{"predicted_tags": ["B-PER"]}])
     assert found == [("sentence-length", None, "predicted_tags")]
+
+
+def test_one_file_without_predictions_is_no_garbage_to_seqeval(tmp_path: Path) -> None:
+    """seqeval would read any word as a tag; the words of gold are not taken for predictions."""
+    path = written(tmp_path / "a.conll", GOLD)
+    assert check(path, like="seqeval").ok
+    with pytest.raises(DataError) as stopped:
+        score(path, like="seqeval")
+    assert [p.code for p in stopped.value.problems] == ["prediction-missing"]

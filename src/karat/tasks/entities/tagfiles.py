@@ -23,7 +23,7 @@ from karat.read.source import CACHE_EXTENSIONS
 from karat.tasks.entities import GOLD_TAGS, PREDICTED_TAGS, tagged_share
 from karat.tasks.entities.tagged import Tagged, Tags, check_lengths, school_of, select
 
-FEWEST_TAGS = 0.1
+FEWEST_TAGS = 0.05
 """A column of words may hold an I or an A; in one of tags, no fewer cells than these are tags."""
 
 IGNORED = -100
@@ -38,16 +38,15 @@ def read_conll(request: Request, problems: Problems) -> Tagged | None:
 
     The predictions are missing where a single file has tags in its last column only.
     """
-    source, school = request.gold[0], school_of(request.options)
-    marks = school == "conlleval"
-    # Where any text is a tag to the school, the cells do not tell.
-    told = request.purpose == "score" and school in ("conlleval", "seqeval")
-    both = not request.predictions and (told or tagged_share(source.peek(), -2) >= FEWEST_TAGS)
+    source, alone = request.gold[0], not request.predictions
+    marks = school_of(request.options) == "conlleval"
+    # What conlleval reads is such a file, whatever its cells look like.
+    both = alone and (marks or tagged_share(source.peek(), -2) >= FEWEST_TAGS)
     gold = read_columns(source, 2 if both else 1, problems, marks)
     pred = gold if both else None
-    if request.predictions:
+    if not alone:
         pred = read_columns(request.predictions[0], 1, problems, marks)
-    elif gold is not None and pred is None and request.purpose == "score":
+    elif not both and request.purpose == "score":
         message = "no predictions: the last two columns of a single file are gold and predicted"
         Place(problems, source.name).add("prediction-missing", message)
     if gold is None:
