@@ -24,32 +24,36 @@ Rule = str
 class Layer:
     """One area: its curves (a threshold and a category each) as matched entries in a row.
 
-    A segment is a threshold and a category. `before` is how many detections inside the area come
-    before each entry, `first` the same where each segment's category starts.
+    A segment is a threshold and a category. An entry is a hit, or a matched detection that was
+    counted among those inside the area. `hit` are the entries that are hits; `hit_before` is how
+    many detections inside the area come before each, `first` the same where each segment's
+    category starts. Images are numbered in 64 bits, because arrays are indexed in those.
     """
 
-    inside: CodeArray
-    image: CodeArray
-    hit: IntArray
+    inside: IntArray
+    image: IntArray
     counted: BoolArray
-    before: IntArray
     edges: IntArray
-    segment: IntArray
     first: IntArray
+    hit: IntArray
+    hit_image: IntArray
+    hit_before: IntArray
+    hit_edges: IntArray
+    segment: IntArray
+    category: IntArray
+    rank: CodeArray
     truth_image: CodeArray
     truth_category: CodeArray
-    rank: CodeArray
-    ranked: IntArray
-    place: IntArray
     thresholds: int
     categories: int
 
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """What the weights make of one layer: values by hit, averages by threshold and category."""
+    """What the weights make of one layer: values by hit, sums by threshold and category."""
 
     truths: FloatArray
+    hits: FloatArray
     tp: FloatArray
     precision: FloatArray
     envelope: FloatArray
@@ -80,22 +84,28 @@ def _layer(found: Evaluated, area: int) -> Layer:
         hits.append(mine.hit)
         segments.append(threshold * k + found.category[mine.place].astype(np.int64))
     place, hit, segment = np.concatenate(places), np.concatenate(hits), np.concatenate(segments)
+    counted = within[place]
+    kept = hit | counted
+    place, hit, segment, counted = place[kept], hit[kept], segment[kept], counted[kept]
     running = np.r_[0, np.cumsum(within)]
     only = np.flatnonzero(hit)
+    edges = np.searchsorted(segment, np.arange(size * k + 1))
+    image = found.image.astype(np.int64)
     return Layer(
-        inside=found.image[within],
-        image=found.image[place],
-        hit=only,
-        counted=within[place],
-        before=running[place],
-        edges=np.searchsorted(segment, np.arange(size * k + 1)),
-        segment=segment[only],
+        inside=image[within],
+        image=image[place],
+        counted=counted,
+        edges=edges,
         first=np.tile(running[starts[:-1]], size),
+        hit=only,
+        hit_image=image[place[only]],
+        hit_before=running[place[only]],
+        hit_edges=np.searchsorted(only, edges),
+        segment=segment[only],
+        category=segment[only] % k,
+        rank=found.rank[place[only]],
         truth_image=found.truths.image[truths],
         truth_category=found.truths.category[truths],
-        rank=found.rank[place[only]],
-        ranked=np.flatnonzero(within),
-        place=place,
         thresholds=size,
         categories=k,
     )
@@ -113,26 +123,27 @@ def curves(layer: Layer, weights: FloatArray, recalls: FloatArray, rule: Rule) -
     size, k = layer.thresholds, layer.categories
     prefix = np.zeros(len(layer.inside) + 1)
     np.cumsum(weights[layer.inside], out=prefix[1:])
-    weight = weights[layer.image]
-    matched = np.zeros(len(weight) + 1)
-    np.cumsum(weight * layer.counted, out=matched[1:])
-    hit, segment = layer.hit, layer.segment
-    up = np.cumsum(weight[hit])
-    edges = np.searchsorted(hit, layer.edges)
-    base = np.r_[0.0, up][edges[:-1]]
-    tp = up - base[segment]
+    matched = np.zeros(len(layer.image) + 1)
+    np.cumsum(weights[layer.image] * layer.counted, out=matched[1:])
+    segment, edges = layer.segment, layer.hit_edges
+    up = np.zeros(len(layer.hit) + 1)
+    np.cumsum(weights[layer.hit_image], out=up[1:])
+    # What lies before a segment is taken from all of its running sums at once.
+    sizes = np.diff(edges)
+    tp = up[1:] - np.repeat(up[edges[:-1]], sizes)
     start = prefix[layer.first] - matched[layer.edges[:-1]]
-    fp = prefix[layer.before[hit]] - matched[hit] - start[segment]
+    fp = prefix[layer.hit_before] - matched[layer.hit] - np.repeat(start, sizes)
     np.maximum(fp, 0, out=fp)
     precision = tp / (fp + tp + EPSILON)
     envelope = _highest_after(precision, segment, size * k)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        recall = tp / truths[segment % k]
+    # Without a truth there is no hit that weighs anything, and no recall.
+    recall = tp / np.where(truths > 0, truths, np.inf)[layer.category]
     share = _shares(recall, edges, recalls, rule)
     total = np.bincount(segment, share * envelope, size * k).astype(np.float64)
     average = total.reshape(size, k)
     average[:, truths <= 0] = np.nan
-    return Curves(truths, tp, precision, envelope, recall, share, average)
+    hits = (up[edges[1:]] - up[edges[:-1]]).reshape(size, k)
+    return Curves(truths, hits, tp, precision, envelope, recall, share, average)
 
 
 def _highest_after(values: FloatArray, segment: IntArray, segments: int) -> FloatArray:
@@ -164,20 +175,21 @@ def _shares(recall: FloatArray, edges: IntArray, recalls: FloatArray, rule: Rule
 def _reached(recall: FloatArray, recalls: FloatArray) -> IntArray:
     """How many of the (evenly spread) thresholds each recall reaches."""
     last = len(recalls) - 1
-    known = np.nan_to_num(recall, nan=0.0, posinf=0.0)
-    guess = np.minimum((known * last).astype(np.int64), last)
+    guess = np.minimum((recall * last).astype(np.int64), last)
     after = np.r_[recalls, np.inf]
-    guess += after[guess + 1] <= known
-    return guess + (recalls[np.minimum(guess, last)] <= known)
+    guess += after[guess + 1] <= recall
+    return guess + (recalls[np.minimum(guess, last)] <= recall)
 
 
 def averages(layer: Layer, weights: FloatArray, found: Curves, limit: int | None) -> FloatArray:
     """(thresholds, categories): the recall with at most `limit` boxes an image and category."""
-    weight = weights[layer.image[layer.hit]]
-    if limit is not None:
-        weight = weight * (layer.rank < limit)
     size, k = layer.thresholds, layer.categories
-    hits = np.bincount(layer.segment, weight, size * k).reshape(size, k)
+    hits = found.hits
+    if limit is not None:
+        # Few hits stand past a limit: they are taken away.
+        far = np.flatnonzero(layer.rank >= limit)
+        weight = weights[layer.hit_image[far]]
+        hits = hits - np.bincount(layer.segment[far], weight, size * k).reshape(size, k)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(found.truths > 0, hits / found.truths, np.nan)
 
@@ -204,17 +216,17 @@ def slopes(
     rise, fall = _after(rises, segment), _after(falls, segment)
     out = np.zeros((k, images))
     # Every detection inside pushes the precisions after it down, as if it were no hit...
-    level = np.zeros(len(layer.ranked) + 1)
-    np.add.at(level, layer.before[hit], falls)
+    level = np.zeros(len(layer.inside) + 1)
+    np.add.at(level, layer.hit_before, falls)
     category = _category_of(layer)
     down = np.cumsum(level[::-1])[::-1]
-    bounds = np.r_[layer.first[:k], len(layer.ranked)]
+    bounds = np.r_[layer.first[:k], len(layer.inside)]
     down = down[:-1] - down[bounds[1:]][category] if len(category) else down[:0]
     _scatter(out, category, layer.inside, -down * weights[layer.inside])
     # ... which is taken back for those that were matched, and hits push them up.
     nearest = np.searchsorted(hit, np.arange(len(weight)))
     owner = _owner(layer)
-    ends = np.searchsorted(hit, layer.edges[1:])[owner]
+    ends = layer.hit_edges[1:][owner]
     known = (nearest < ends) & wanted[owner // k]
     back = np.zeros(len(weight))
     back[known] = fall[nearest[known]]
@@ -235,14 +247,13 @@ def recall_slopes(
     layer: Layer, weights: FloatArray, found: Curves, limit: int | None, images: int
 ) -> FloatArray:
     """(categories, images): weight times derivative of each category's mean recall."""
-    weight = weights[layer.image[layer.hit]]
+    weight = weights[layer.hit_image]
     if limit is not None:
         weight = weight * (layer.rank < limit)
-    k, size = layer.categories, layer.thresholds
-    category = layer.segment % k
+    k, size, category = layer.categories, layer.thresholds, layer.category
     truths = np.where(found.truths > 0, found.truths, np.inf)
     out = np.zeros((k, images))
-    _scatter(out, category, layer.image[layer.hit], weight / truths[category] / size)
+    _scatter(out, category, layer.hit_image, weight / truths[category] / size)
     mean = np.bincount(category, weight, k) / truths / size
     minus = -(mean / truths)[layer.truth_category] * weights[layer.truth_image]
     _scatter(out, layer.truth_category, layer.truth_image, minus)
@@ -251,7 +262,7 @@ def recall_slopes(
 
 def _category_of(layer: Layer) -> IntArray:
     """The category of each detection inside the area."""
-    bounds = np.r_[layer.first[: layer.categories], len(layer.ranked)]
+    bounds = np.r_[layer.first[: layer.categories], len(layer.inside)]
     return np.repeat(np.arange(layer.categories), np.diff(bounds))
 
 
