@@ -110,3 +110,12 @@ def test_a_field_of_endless_values_is_refused() -> None:
     pred = [{"probabilities": [0.75, 0.25]}] * 5_001
     with pytest.raises(karat.UsageError, match="text has 5,001 values, too many to slice by"):
         karat.score(gold, pred, by="text")
+
+
+def test_items_in_no_slice_are_counted(sides: tuple[Rows, Rows]) -> None:
+    gold = [{**row, "some": "here"} if at < 10 else row for at, row in enumerate(sides[0])]
+    report = karat.score(gold, sides[1], by="some")
+    assert [(one.level, one.n) for one in report.slices] == [("here", 10)]
+    missing = f"{len(gold) - 10:,} of {len(gold):,} have no some, and are in no slice of it"
+    assert missing in report.notes
+    assert not any("in no slice" in note for note in karat.score(*sides, by="text_length").notes)
