@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from karat.model.report import Comparison, Difference, Report, Score, SliceDifference, System
 from karat.present.grid import Cell, grid
-from karat.present.numbers import count, decimals, fixed, interval, interval_title
+from karat.present.numbers import chance, count, decimals, fixed, interval, interval_title
 from karat.present.style import Meaning, Style
 from karat.present.widths import WIDTH, clean, elide, wrap
 
@@ -177,7 +177,7 @@ def _row(one: Difference, style: Style) -> list[Cell]:
         Cell(one.name),
         Cell(value, meaning(one) if sure else None, decimal=True),
         Cell(between),
-        Cell(p_text(p)),
+        Cell(chance(p)),
         Cell(seen, decimal=bool(seen)),
         Cell(counted),
     ]
@@ -188,13 +188,6 @@ def meaning(one: Difference) -> Meaning | None:
     if not one.value or one.better not in ("higher", "lower"):
         return None
     return "good" if (one.value > 0) == (one.better == "higher") else "bad"
-
-
-def p_text(p: float | None) -> str:
-    """Two significant digits, and no more zeros than a reader counts."""
-    if p is None:
-        return ""
-    return "<0.001" if p < 0.001 else f"{p:.2g}" if p < 0.995 else "1"
 
 
 def _slices(comparison: Comparison, style: Style, everything: bool) -> list[list[str]]:
@@ -240,6 +233,6 @@ def _slice_row(part: SliceDifference, one: Difference, style: Style) -> list[Cel
         ),
         Cell(interval(one.low, one.high, places, style)),
         Cell(count(part.n, style)),
-        Cell(p_text(one.q)),
+        Cell(chance(one.q)),
         Cell("*" if star else ""),
     ]

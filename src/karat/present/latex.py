@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from karat.model.report import Comparison, Difference, Report, Score
-from karat.present.comparison import beaten, explained, p_text, score_of, shown_names
-from karat.present.numbers import count, decimals, fixed, plural
+from karat.present.comparison import beaten, explained, score_of, shown_names
+from karat.present.numbers import chance, count, decimals, fixed, plural
 from karat.present.style import Style
 from karat.present.suite import changes_of, counts_of
 from karat.present.widths import clean
@@ -116,7 +116,7 @@ def _comparison(report: Report, one: Comparison) -> str:
 def _difference(found: Difference) -> tuple[str, ...]:
     places = decimals(found.scale, found.value, found.low, found.high)
     p = found.p if found.adjusted_p is None else found.adjusted_p
-    told = p_text(p)
+    told = chance(p)
     seen = "" if found.smallest_seen is None else fixed(found.smallest_seen, places, _STYLE)
     return (
         text(found.name),

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from karat.model.report import Comparison, Difference, Report, Slice
 from karat.model.suite import Case, Test
-from karat.present.comparison import beaten, explained, p_text, remarks, score_of, shown_names
-from karat.present.numbers import count, decimals, fixed, interval, interval_title, plural
+from karat.present.comparison import beaten, explained, remarks, score_of, shown_names
+from karat.present.numbers import chance, count, decimals, fixed, interval, interval_title, plural
 from karat.present.style import Style
 from karat.present.suite import changes_of, counts_of, numbers_of, place_of, tests_of
 from karat.present.widths import clean
@@ -132,8 +132,8 @@ def _difference(found: Difference) -> Sequence[str]:
         _text(found.name),
         fixed(found.value, places, _STYLE, signed=True),
         interval(found.low, found.high, places, _STYLE),
-        _text(p_text(found.p)),
-        _text(p_text(found.adjusted_p)),
+        _text(chance(found.p)),
+        _text(chance(found.adjusted_p)),
         "" if found.smallest_seen is None else fixed(found.smallest_seen, places, _STYLE),
         "" if found.wins is None else "/".join(count(c, _STYLE) for c in counted),
     )
@@ -154,7 +154,7 @@ def _sliced(comparison: Comparison, name: str) -> str:
                     fixed(found.value, places, _STYLE, signed=True),
                     interval(found.low, found.high, places, _STYLE),
                     count(part.n, _STYLE),
-                    _text(p_text(found.q)),
+                    _text(chance(found.q)),
                 )
             )
     head = (_text(name), "score", "difference", "interval", "n", "q")

@@ -9,6 +9,9 @@ from karat.present.style import Style
 _USUAL = {"fraction": 4, "signed": 4, "percent": 2, "count": 0}
 _MOST = 8
 
+CHANCES = {"p", "q"}
+"""Columns of any table whose numbers are probabilities of chance."""
+
 
 def decimals(scale: str, value: float | None, low: float | None, high: float | None) -> int:
     """Decimals to show: up to one past the first digit of the half-width, or the scale's usual."""
@@ -39,6 +42,13 @@ def fixed(value: float | None, places: int, style: Style, signed: bool = False) 
 def count(value: int | None, style: Style) -> str:
     """A whole number with its thousands set apart."""
     return fixed(value, 0, style)
+
+
+def chance(p: float | None) -> str:
+    """A p value or its like: two digits, and no more zeros than a reader counts."""
+    if p is None:
+        return ""
+    return "< 0.001" if p < 0.001 else f"{p:.2g}" if p < 0.1 else f"{p:.2f}"
 
 
 def interval(low: float | None, high: float | None, places: int, style: Style) -> str:

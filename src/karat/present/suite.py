@@ -9,7 +9,7 @@ import msgspec
 from karat.model.report import Report
 from karat.model.suite import ORDER, Case, Change, Status, Test
 from karat.present.grid import Cell, grid
-from karat.present.numbers import fixed, interval, plural
+from karat.present.numbers import chance, fixed, interval, plural
 from karat.present.style import Meaning, Style
 from karat.present.widths import clean, wrap
 
@@ -68,18 +68,14 @@ def numbers_of(case: Case) -> str:
     ]
     parts += [" ".join(levels)] if levels else []
     if case.q is not None:
-        parts.append(f"q {_chance(case.q)}")
+        parts.append(f"q {chance(case.q)}")
     elif case.p is not None:
-        parts.append(f"p {_chance(case.p)}")
+        parts.append(f"p {chance(case.p)}")
     if case.low is not None and case.high is not None:
         parts.append(f"95 % {case.low:.3g} to {case.high:.3g}")
     if case.underpowered and case.status == "pass":
         parts.append("too few rows to see a warning level")
     return "; ".join(parts)
-
-
-def _chance(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"{p:.2g}"
 
 
 def suite_lines(report: Report, style: Style, everything: bool) -> list[list[str]]:

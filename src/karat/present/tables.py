@@ -7,7 +7,7 @@ from typing import Any
 
 from karat.model.report import Example, Table
 from karat.present.grid import Cell, grid
-from karat.present.numbers import count, fixed
+from karat.present.numbers import CHANCES, chance, count, fixed
 from karat.present.style import Style
 from karat.present.widths import WIDTH, clean, elide, width, wrap
 
@@ -36,20 +36,25 @@ def _plain(table: Table, style: Style, everything: bool) -> list[str]:
         return []
     shown = table.rows if everything else table.rows[:SHOWN_ROWS]
     left = [c for c in range(len(table.columns)) if any(isinstance(r[c], str) for r in shown)]
-    cells = [[_cell(value, style) for value in row] for row in shown]
+    cells = [
+        [_cell(value, style, name) for value, name in zip(row, table.columns, strict=True)]
+        for row in shown
+    ]
     lines = grid([clean(c) for c in table.columns], cells, style, left or [0])
     if len(table.rows) > len(shown):
         lines.append(style.paint(f"  and {len(table.rows) - len(shown)} more", "dim"))
     return lines
 
 
-def _cell(value: Any, style: Style) -> Cell:
+def _cell(value: Any, style: Style, column: str) -> Cell:
     if value is None:
         return Cell(style.undefined)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return Cell(str(value))
     if isinstance(value, int):
         return Cell(count(value, style))
+    if column in CHANCES:
+        return Cell(chance(value), decimal=True)
     return Cell(fixed(value, 4, style), decimal=True)
 
 

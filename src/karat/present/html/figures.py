@@ -34,13 +34,6 @@ def whole(value: int | None) -> str:
     return "" if value is None else count(value, STYLE)
 
 
-def chance(p: float | None) -> str:
-    """A p value or its like: two digits, and `< 0.001` below that."""
-    if p is None:
-        return ""
-    return "< 0.001" if p < 0.001 else f"{p:.2g}" if p < 0.1 else f"{p:.2f}"
-
-
 def size(report: Report) -> str:
     """`200 texts in 61 conversations`."""
     said = f"{whole(report.n)} {plural(report.item, report.n)}"

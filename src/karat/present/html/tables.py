@@ -10,7 +10,7 @@ from karat.present.html.confusion import matrix
 from karat.present.html.figures import STYLE, whole
 from karat.present.html.markup import Content, Safe, breakable, element, joined
 from karat.present.html.sheet import Cell, Column, sheet
-from karat.present.numbers import fixed
+from karat.present.numbers import CHANCES, chance, fixed
 
 MOST_ROWS = 200
 FOLDED = 12
@@ -45,7 +45,12 @@ def _sheet(table: Table, bars: bool) -> Safe:
     ]
     places = [_places(table, at) for at in range(len(columns))]
     rows = [
-        [_cell(value, bars, digits) for value, digits in zip(row, places, strict=True)]
+        [
+            Cell(chance(value), value)
+            if name in CHANCES and isinstance(value, float)
+            else _cell(value, bars, digits)
+            for value, digits, name in zip(row, places, table.columns, strict=True)
+        ]
         for row in table.rows[:MOST_ROWS]
     ]
     if 3 * len(rows) <= 4 * FOLDED:

@@ -6,14 +6,13 @@ from karat.model.direction import badness
 from karat.model.report import Report, Score, Slice, SliceScore
 from karat.present.html.figures import (
     SIGNIFICANT,
-    chance,
     good,
     interval_of,
     signed,
     size,
     value_of,
 )
-from karat.present.numbers import interval_title
+from karat.present.numbers import chance, interval_title
 from karat.present.problems import counted
 from karat.present.suite import counts_of, tests_of
 from karat.present.terminal import headline
