@@ -119,6 +119,25 @@ def test_a_translation_rebuilds_the_sentences(make: Any, tmp_path: Path) -> None
     assert [(p.code, p.severity) for p in problems] == [("translation-missing", "warning")]
 
 
+def test_rows_without_a_translation_keep_their_sentences(make: Any, tmp_path: Path) -> None:
+    """English sentences are not always context and word; the table may be JSON lines as well."""
+    gold, _ = make([("race", "a", 1.0, 0.0, 0.0), ("race", "b", 1.0, 0.0, 0.0)])
+    gold.write_text(gold.read_text("utf-8").replace("The b was anti", "the B was anti"), "utf-8")
+    table, made = tmp_path / "de.jsonl", tmp_path / "out.jsonl"
+    table.write_text('{"id": "e0", "field": "c1_word", "text": "alt, grau"}\n', "utf-8")
+    convert([gold], made, target="jsonl", options={"translations": str(table)})
+    first, second = rows(made)
+    assert first["c1_sentence"] == "The a was alt, grau."
+    assert second["c1_sentence"] == "the B was anti-stereotype 1."
+
+
+def test_a_table_that_is_not_there_is_one_problem(make: Any, tmp_path: Path) -> None:
+    gold, _ = make([("race", "a", 1.0, 0.0, 0.0)])
+    with pytest.raises(DataError) as caught:
+        convert([gold], tmp_path / "o.jsonl", target="jsonl", options={"translations": "no.csv"})
+    assert [problem.code for problem in caught.value.problems] == ["file-missing"]
+
+
 @pytest.mark.parametrize(
     ("line", "code"),
     [

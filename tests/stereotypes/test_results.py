@@ -134,3 +134,17 @@ def test_the_picture_shows_every_dot() -> None:
     dots = [e for e in root.iter() if e.tag.endswith("circle")]
     assert len(dots) == 1 + 2 + 2
     assert all(0 < float(dot.attrib["cx"]) < width for dot in dots)
+
+
+def test_entries_of_another_shape_are_not_drawn(make: Any, tmp_path: Path) -> None:
+    kept = tmp_path / "all.json"
+    odd = {"a": 5, "b": {"overall": 3}, "c": {"overall": {"overall": {"SS Score": "x"}}}}
+    part = {"overall": {"race": {"SS Score": 40.0}}}
+    kept.write_text(json.dumps({**odd, "part": part}), "utf-8")
+    assert results.models(str(kept)) == {"part": part}
+    files = {"output_file": str(kept), "plot": str(tmp_path / "all.svg")}
+    score(*make([("race", "t", 2.0, 1.0, 0.0)]), **files)
+    drawn = (tmp_path / "all.svg").read_text("utf-8")
+    ET.fromstring(drawn)
+    assert "part, race: 40.00" in drawn
+    assert json.loads(kept.read_text("utf-8"))["a"] == 5

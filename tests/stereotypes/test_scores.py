@@ -274,3 +274,24 @@ def test_the_same_rows_as_csv_and_in_memory(make: Any, tmp_path: Path) -> None:
     expected = {s.name: s.value for s in score(gold, predictions)}
     assert {s.name: s.value for s in score(table, predictions)} == expected
     assert {s.name: s.value for s in score(rows, predictions)} == expected
+
+
+def test_an_integer_too_large_for_a_double(make: Any) -> None:
+    gold, predictions = make(EXAMPLES)
+    predictions.write_text(predictions.read_text().replace("3.0", "1" + 400 * "0"))
+    with pytest.raises(DataError, match="score-not-finite"):
+        score(gold, predictions)
+
+
+@pytest.mark.parametrize(("apart", "told"), [(0, False), (1, False), (2, True), (3, True)])
+def test_equal_texts_with_scores_apart_are_told(make: Any, apart: int, told: bool) -> None:
+    """Three examples whose first two candidates are one text; scores of one text are equal."""
+    gold, predictions = make([("race", "a", 1.0 + (i < apart), 1.0, 0.0) for i in range(3)])
+    rows = [json.loads(line) for line in gold.read_text().splitlines()]
+    for row in rows:
+        own = {row[f"c{i}_gold_label"]: i for i in (1, 2, 3)}
+        for part in ("word", "sentence"):
+            row[f"c{own['anti-stereotype']}_{part}"] = row[f"c{own['stereotype']}_{part}"]
+    gold.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    codes = {problem.code for problem in score(gold, predictions).problems}
+    assert ("scores-apart" in codes) is told

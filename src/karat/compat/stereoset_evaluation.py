@@ -46,6 +46,7 @@ def main(words: Sequence[str] | None = None) -> int:
         path, skipped = getattr(told, f"{section}_df_file"), getattr(told, f"skip_{section}")
         if not skipped and path is None:
             made.error(f"--{section}-df-file is needed unless --skip-{section} is given")
+        wanted[f"skip_{section}"] = skipped
         if not skipped:
             wanted[f"{section}_df_file"] = path
     return ended(lambda: _evaluate(told, wanted), FAILED)
@@ -53,7 +54,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _evaluate(told: argparse.Namespace, wanted: Mapping[str, Any]) -> int:
     """Score, print, add to the output file."""
-    if not wanted:
+    if told.skip_intrasentence and told.skip_intersentence:
         return 0
     from karat import api
     from karat.tasks.stereotypes import results

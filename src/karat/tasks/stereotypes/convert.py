@@ -79,7 +79,14 @@ def _finish(
     """Translate where a table is given, put several sections into one, and write."""
     if options.get("translations") and not problems.errors:
         name = str(options["translations"])
-        table = read_table(Path(name), problems)
+        try:
+            table = read_table(Path(name), problems)
+        except DataError as error:
+            for problem in error.problems:
+                problems.take(problem)
+            return
+        if problems.errors and not table:
+            return
         known = {one for _, columns in parts for one in columns["id"]}
         for one in dict.fromkeys(one for one, _ in table if one not in known):
             problems.add("translation-unknown", f"there is no example {one!r}", file=name)

@@ -45,17 +45,21 @@ def read_sheets(request: Request, wanted: Iterable[str], problems: Problems) -> 
     return sheets
 
 
-def columns_of(source: Source, problems: Problems) -> dict[str, list[Any]] | None:
+def columns_of(source: Source, problems: Problems) -> dict[str, list[Any]]:
     """All columns of a file of rows, with nothing checked: for conversion."""
+    return rows_of(source, problems)[0]
+
+
+def rows_of(source: Source, problems: Problems) -> tuple[dict[str, list[Any]], Sequence[int]]:
+    """(all columns of a file of rows, the line of each row where it is known)."""
     shape = source.peek().shape
     if shape == "pickle":
-        return read_frame(source.name, source.data()).columns
+        return read_frame(source.name, source.data()).columns, ()
     if shape == "table":
-        return read_table(source, problems)[0]
+        return read_table(source, problems)
     if shape == "binary":
-        return read_parquet(source)
-    rows = source.rows if source.rows is not None else _plain_rows(source)
-    return gathered(rows)
+        return read_parquet(source), ()
+    return gathered(source.rows if source.rows is not None else _plain_rows(source)), ()
 
 
 def gathered(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -78,7 +82,7 @@ def _sheets(
     elif peek.shape == "binary":
         columns = read_parquet(source)
     elif {"sent_more", "sent_less"} <= peek.keys:
-        columns = columns_of(source, problems) or {}
+        columns = columns_of(source, problems)
     else:
         columns = _rows(source, wanted, problems)
         if not columns:

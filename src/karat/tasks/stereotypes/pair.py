@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
@@ -27,7 +27,7 @@ from karat.tasks.stereotypes.examples import (
 from karat.tasks.stereotypes.formats import PAIRS, read_sheets
 from karat.tasks.stereotypes.records import CANDIDATES, DOMAINS, LABELS, Sheet, check_sheet
 from karat.tasks.stereotypes.scores import FLAT, Scores, read_scores
-from karat.tasks.stereotypes.sentences import check_pairs, computed
+from karat.tasks.stereotypes.sentences import check_pairs, computed, equal_texts
 
 SHOWN = 3
 """How many ids a summary names."""
@@ -133,6 +133,7 @@ def _paired(
         used += len(flat) - len(lost)
         if lost:
             _report_missing(sheet, scores, flat, lost, candidates.shape[1], request, problems)
+        _warn_of_texts(sheet, known, scores.file, problems)
         found: list[float] = [np.nan if value is None else value for value in values]
         matrices.append(np.array(found, dtype=np.float64).reshape(sheet.n, -1))
         ids += _names(sheet)
@@ -210,7 +211,8 @@ def _report_extra(sheets: Sequence[Sheet], scores: Scores, used: int, problems: 
     if not extra:
         return
     named = ", ".join(extra[:SHOWN]) + (", ..." if len(extra) > SHOWN else "")
-    text = f"{len(extra):,} scores belong to no candidate of the data ({named})"
+    many = "scores belong" if len(extra) > 1 else "score belongs"
+    text = f"{len(extra):,} {many} to no candidate of the data ({named})"
     hint = "all languages share their ids: were these scores made with other data?"
     problems.add("prediction-extra", text, file=scores.file, help=hint, severity="warning")
 
@@ -237,6 +239,19 @@ def _warn_of_language(sheets: Sequence[Sheet], scores: Scores | None, problems: 
     if len(set(seen.values())) > 1:
         text = f"the data files are in {' and '.join(sorted(set(seen.values())))}"
         problems.add("language-mixed", text, file=next(iter(seen)), severity="warning")
+
+
+def _warn_of_texts(sheet: Sheet, known: Mapping[str, float], file: str, problems: Problems) -> None:
+    """Warn where most candidates of equal text score differently: a model read other texts."""
+    if sheet.section != SECTIONS[0]:
+        return
+    alike, apart = equal_texts(sheet, known)
+    if apart >= 2 and 2 * apart > alike:
+        text = (
+            f"{apart} of {alike} pairs of candidates with equal texts in {sheet.file} score apart"
+        )
+        hint = "equal texts get equal scores: were these made with another language's data?"
+        problems.add("scores-apart", text, file=file, help=hint, severity="warning")
 
 
 def _english_targets(sheet: Sheet) -> bool:

@@ -43,7 +43,8 @@ def picture(shown: Mapping[str, Nested]) -> str:
     upper = _around(scores, domains)
     height = TOP + ROW * max(len(scores), 1) + 56
     parts = list(upper)
-    plane = {n: (d[OVERALL].get("SS Score"), d[OVERALL].get("LM Score")) for n, d in scores.items()}
+    whole = {n: told.get(OVERALL, {}) for n, told in scores.items()}
+    plane = {n: (told.get("SS Score"), told.get("LM Score")) for n, told in whole.items()}
     points = {n: (x, y) for n, (x, y) in plane.items() if x is not None and y is not None}
     if points:
         parts += _plane(points, height)

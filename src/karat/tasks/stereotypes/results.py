@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -86,8 +87,22 @@ def add(path: str, model: str, numbers: Nested, *, replace: bool) -> str:
 
 
 def models(path: str) -> dict[str, Nested]:
-    """All models of a JSON file, in their order."""
-    return _known(Path(path))
+    """All models of a JSON file, in their order; entries of another shape are passed over."""
+    return {name: told for name, told in _known(Path(path)).items() if _is_nested(told)}
+
+
+def _is_nested(told: Any) -> bool:
+    """Whether an entry is section -> domain -> numbers, as `nested` makes them."""
+    domains = [d for s in _values(told) for d in _values(s)]
+    numbers = [x for domain in domains for x in _values(domain)]
+    return bool(numbers) and all(
+        x is None or (isinstance(x, (int, float)) and math.isfinite(x)) for x in numbers
+    )
+
+
+def _values(told: Any) -> list[Any]:
+    """The values of an object; of anything else, a value that is no number."""
+    return list(told.values()) if isinstance(told, dict) else [""]
 
 
 def _known(target: Path) -> dict[str, Any]:

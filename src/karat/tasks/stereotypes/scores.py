@@ -262,7 +262,15 @@ def _sound(row: Any, key: str, i: int, place: Place) -> Iterable[tuple[str, floa
             place.add("field-missing", text, path)
         elif isinstance(score, bool) or not isinstance(score, (int, float)):
             place.add("score-type", f"value is {show(score)}; a number is required", path)
-        elif not math.isfinite(score):
+        elif not math.isfinite(number := _double(score)):
             place.add("score-not-finite", f"the score of {show(one)} is not a finite number", path)
         else:
-            yield one, float(score)
+            yield one, number
+
+
+def _double(score: float) -> float:
+    """The score as a double; infinite where it is an integer too large for one."""
+    try:
+        return float(score)
+    except OverflowError:
+        return math.inf

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from itertools import combinations, compress
 from typing import Any
 
 from karat.model.problem import Problems
@@ -43,6 +45,23 @@ def same_words(sheet: Sheet) -> list[Any]:
     part = "word" if words and sheet.section == SECTIONS[0] else "sentence"
     columns = (sheet.columns[f"c{i}_{part}"] for i in CANDIDATES)
     return [a in (b, c) or b == c for a, b, c in zip(*columns, strict=True)]
+
+
+def equal_texts(sheet: Sheet, known: Mapping[str, float]) -> tuple[int, int]:
+    """(pairs of candidates of an example with equal texts, how many of them score apart).
+
+    Apart is more than a hundredth: batches and their padding move a score by far less.
+    """
+    alike = apart = 0
+    texts = [sheet.columns[f"c{i}_sentence"] for i in CANDIDATES]
+    ids = [sheet.columns[f"c{i}_id"] for i in CANDIDATES]
+    for row in compress(range(sheet.n), same_words(sheet)):
+        for a, b in combinations(range(len(CANDIDATES)), 2):
+            first, second = known.get(ids[a][row]), known.get(ids[b][row])
+            if texts[a][row] == texts[b][row] and first is not None and second is not None:
+                alike += 1
+                apart += not math.isclose(first, second, rel_tol=0.01)
+    return alike, apart
 
 
 def agreement(sheet: Sheet) -> list[Any]:

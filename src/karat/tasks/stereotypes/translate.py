@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from karat.model.problem import Problems
-from karat.read.place import show
+from karat.read.place import Place, show
+from karat.read.source import Source
 from karat.tasks.stereotypes import SECTIONS
+from karat.tasks.stereotypes.formats import rows_of
 from karat.tasks.stereotypes.records import CANDIDATES
 
+COLUMNS = ("id", "field", "text")
 WORDS = ("context", "target", *(f"c{i}_word" for i in CANDIDATES))
 SENTENCES = ("context", "target", *(f"c{i}_sentence" for i in CANDIDATES))
 """What is translated in each test: words where a sentence is a context with a word in it."""
@@ -21,33 +22,28 @@ _GERMAN_BLANKS = ("LEERES", "LEER")
 
 
 def read_table(path: Path, problems: Problems) -> dict[tuple[str, str], str]:
-    """(id, field) -> text, of a CSV or TSV file with these three columns."""
-    name = str(path)
-    try:
-        text = path.read_text("utf_8_sig")
-    except (OSError, UnicodeDecodeError) as error:
-        problems.add("file-unreadable", f"cannot be read: {error}", file=name)
+    """(id, field) -> text, of a file of rows with these three: CSV, TSV, JSON lines, parquet."""
+    source = Source.of(path)
+    for fault in source.check():
+        problems.take(fault)
+    if problems.errors:
         return {}
-    tab = "\t" if "\t" in text.split("\n", 1)[0] else ","
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=tab)
-    if not {"id", "field", "text"} <= set(reader.fieldnames or ()):
-        told = ", ".join(reader.fieldnames or ())
-        text = f"columns id, field and text are needed; there are {told}"
-        problems.add("column-missing", text, file=name)
+    columns, lines = rows_of(source, problems)
+    if not set(COLUMNS) <= set(columns):
+        text = f"columns {', '.join(COLUMNS)} are needed; there are {', '.join(columns) or 'none'}"
+        problems.add("column-missing", text, file=source.name)
         return {}
     found: dict[tuple[str, str], str] = {}
-    for record, row in enumerate(reader):
-        key = (row["id"], row["field"])
-        if not all(isinstance(row[k], str) and row[k] for k in ("id", "field", "text")):
-            text = "id, field and text are all needed"
-            problems.add("translation-empty", text, file=name, line=reader.line_num, record=record)
-        elif found.get(key, row["text"]) != row["text"]:
-            text = f"{show(key[1])} of {show(key[0])} is translated twice, differently"
-            problems.add(
-                "translation-repeated", text, file=name, line=reader.line_num, record=record
-            )
+    rows = zip(*(columns[name] for name in COLUMNS), strict=True)
+    for record, (one, key, text) in enumerate(rows):
+        place = Place(problems, source.name, lines[record] if lines else None, record)
+        if not all(isinstance(cell, str) and cell for cell in (one, key, text)):
+            place.add("translation-empty", "id, field and text are all needed")
+        elif found.get((one, key), text) != text:
+            said = f"{show(key)} of {show(one)} is translated twice, differently"
+            place.add("translation-repeated", said)
         else:
-            found[key] = row["text"]
+            found[one, key] = text
     return found
 
 
@@ -60,8 +56,9 @@ def translated(
 ) -> dict[str, list[Any]]:
     """The columns in the new language, the English targets kept as `target_original`.
 
-    Every BLANK of the context is replaced by the word. Translations that belong to no field are
-    errors; fields without one keep their text, and are counted in a warning.
+    Where anything was translated, every BLANK of the context is replaced by the word. Translations
+    that belong to no field are errors; fields without one keep their text, and are counted in a
+    warning.
     """
     fields = WORDS if section == SECTIONS[0] else SENTENCES
     out = {key: list(column) for key, column in columns.items()}
@@ -82,7 +79,7 @@ def translated(
         said = f"{left:,} fields of the {section} data have no translation and stay as they are"
         problems.add("translation-missing", said, file=name, severity="warning")
     if section == SECTIONS[0]:
-        _rebuild(out, problems, name)
+        _rebuild(out, sorted({place[one] for one, _ in used}), problems, name)
     return out
 
 
@@ -96,9 +93,10 @@ def _blank(text: str) -> str:
     return text
 
 
-def _rebuild(out: dict[str, list[Any]], problems: Problems, name: str) -> None:
-    """Make the sentences anew from contexts and words."""
-    for row, context in enumerate(out["context"]):
+def _rebuild(out: dict[str, list[Any]], rows: Iterable[int], problems: Problems, name: str) -> None:
+    """Make the sentences of these rows anew from contexts and words."""
+    for row in rows:
+        context = out["context"][row]
         if "BLANK" not in context:
             said = f"the context of {show(out['id'][row])} has no BLANK"
             problems.add("blank-missing", said, file=name, record=row, key="context")
