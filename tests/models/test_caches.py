@@ -100,4 +100,17 @@ def test_records_without_text_are_named(karat: Run, tmp_path: Path) -> None:
         "predict", "text-classification", data, "--pretrained-class", "x/y", "--out", out
     )
     assert status == 2
-    assert "text-missing" in err
+    assert "data.jsonl:2: text-missing" in err
+    assert "nothing was predicted" in err
+
+
+def test_a_classifier_of_another_kind_is_refused(
+    karat: Run, folder: Callable[..., str], tmp_path: Path
+) -> None:
+    """Both kinds have weights of the same names and shapes, so nothing else would tell."""
+    data = write(tmp_path / "data.jsonl", [{"text": "a"}])
+    for task, kind in (("ner", "Sequence"), ("text-classification", "Token")):
+        words = ["--pretrained-class", folder(kind, {0: "O", 1: "X"})]
+        status, _, err = karat("predict", task, data, *words, "--out", str(tmp_path / "p.jsonl"))
+        assert status == 2
+        assert "another task" in err

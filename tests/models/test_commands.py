@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,11 +59,87 @@ def test_a_skipped_section_is_an_empty_word_in_the_name(
     assert stereoset_inference.main([*words, "--out", str(out)]) == 0
     assert list(json.loads(out.read_text())) == ["intersentence"]
     from karat.models.loading import Settings
-    from karat.run.predicting import Job, result_name
+    from karat.run.predicting import result_name
 
-    job = Job(files={"intrasentence": None, "intersentence": data["intersentence"]}, paths={})
-    name = result_name(Settings("a/gpt2"), job, {"intersentence": "GPT2LM"}, "e")
+    name = result_name(Settings("a/gpt2"), {"intersentence": "GPT2LM"}, "e", "en")
     assert name == "a_gpt2__GPT2LM_e_en.json"
+
+
+@pytest.mark.parametrize(
+    ("file", "spoken"),
+    [
+        ("df_intrasentence_de.pkl", "de"),
+        ("folder.x/df_intrasentence_de_temp.pkl", "mp"),
+        ("mine_tr.jsonl", "tr"),
+        ("dev.json", "en"),
+    ],
+)
+def test_the_language_in_the_name(file: str, spoken: str, examples: dict[str, Any]) -> None:
+    from karat.run.predicting import Job, language_of
+
+    assert language_of(Job(files={}, paths={}, data=(file,)), examples) == spoken
+    if file == "dev.json":
+        assert language_of(Job(files={}, paths={}, data=(file,)), {}) is None
+
+
+def test_both_tests_in_one_call_under_the_name_of_the_original(
+    karat: Run, model: Callable[[str], str], data: dict[str, str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    (tmp_path / "tiny").symlink_to(model("mt5"))
+    monkeypatch.chdir(tmp_path)
+    both = ",".join(data.values())
+    status, _, err = karat("predict", "stereoset", both, "--pretrained-class", "tiny/")
+    assert status == 0, err
+    made = tmp_path / "results" / "predictions" / "tiny_mT5LM_mT5LM_en.json"
+    assert list(json.loads(made.read_text())) == ["intrasentence", "intersentence"]
+
+
+@pytest.mark.parametrize(
+    ("short", "words", "said"),
+    [
+        ("bert", ["--case-no", "d"], "--case-no does nothing for BertNextSentence"),
+        ("bert", ["--end-tokens", "skip"], "--end-tokens does nothing for BertNextSentence"),
+        ("t5", ["--case-no", "all"], "--case-no does nothing for T5LM"),
+        (
+            "gpt2",
+            ["--intersentence-model", "GPT2LM", "--nsp-model-path", "x.pth"],
+            "--nsp-model-path does nothing for GPT2LM",
+        ),
+        ("gpt2", ["--nsp-model-path", "x.pth"], "there is no such file"),
+        ("t5", ["--tokenizer-name", "BertTokenizer"], "finds no vocabulary"),
+    ],
+)
+def test_flags_that_cannot_fit_the_model(
+    short: str, words: list[str], said: str, karat: Run, model: Callable[[str], str],
+    data: dict[str, str], tmp_path: Path,
+) -> None:  # fmt: skip
+    first = ["predict", "stereoset", data["intersentence"], "--pretrained-class", model(short)]
+    status, _, err = karat(*first, *words, "--out", str(tmp_path / "p.json"))
+    assert (status, said in err) == (2, True), err
+
+
+def test_no_section_is_run_before_all_paths_are_sound(
+    karat: Run, model: Callable[[str], str], data: dict[str, str], tmp_path: Path
+) -> None:
+    words = ["--intersentence-model", "T5LM", "--out", str(tmp_path / "p.json")]
+    both = ",".join(data.values())
+    status, _, err = karat(
+        "predict", "stereoset", both, "--pretrained-class", model("gpt2"), *words
+    )
+    assert status == 2
+    assert "intrasentence: GPT2LM" not in err
+
+
+def test_a_tokenizer_without_a_mask_is_told(model: Callable[[str], str]) -> None:
+    from karat import UsageError
+    from karat.models.loading import Loaded, Settings, load
+    from karat.models.masked import MaskedWords
+
+    loaded = load(Settings(model("bert")), "masked")
+    loaded.encoder.tokenizer.mask_token = None
+    with pytest.raises(UsageError, match="no mask token"):
+        MaskedWords(Loaded(loaded.model, loaded.encoder, loaded.settings), [])
 
 
 def test_a_missing_file_is_said(capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,6 +169,7 @@ def test_all_cases_come_from_one_pass(
         (["--tokenizer-name", "NoTokenizer"], "no such class"),
         (["--shard", "3/2"], "i/n is needed"),
         (["--device", "cuda:7"], "no usable CUDA device"),
+        (["--device", "toaster"], "knows no such device"),
         (["--pretrained-class", "no/such/model"], "cannot load"),
     ],
 )

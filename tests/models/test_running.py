@@ -166,3 +166,14 @@ def test_parts_of_several_devices_belong_together(model: Callable[[str], str]) -
     assert loaded.identity() == elsewhere.identity()
     other = replace(loaded, settings=replace(loaded.settings, dtype="tf32"))
     assert loaded.identity() != other.identity()
+
+
+def test_parts_of_a_longer_name_are_left_alone(tmp_path: Path) -> None:
+    others = [tmp_path / "p.jsonl.part", tmp_path / "p.json2.1-of-2.part"]
+    for other in others:
+        other.write_text('{"plan": "plan", "batch": 0, "rows": [[2.0]]}\n')
+    with Journal(tmp_path / "p.json", (1, 2), resume=True) as journal:
+        assert journal.done("plan") == {}
+        journal.add("plan", 1, [[1.0]])
+        journal.clear()
+    assert sorted(tmp_path.iterdir()) == sorted(others)

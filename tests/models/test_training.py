@@ -114,3 +114,30 @@ def test_a_masked_model_is_not_trained(model: Callable[[str], str], tmp_path: Pa
     pairs: Any = make_pairs([["a."], ["b."]], 1)
     with pytest.raises(UsageError, match="own next-sentence head"):
         Trainer(Settings(model("bert")), Recipe(), pairs)
+
+
+def test_a_checkpoint_of_another_run_is_refused(
+    tmp_path: Path, model: Callable[[str], str]
+) -> None:
+    pairs = make_pairs(read_documents([write_documents(tmp_path / "d.txt", 4)]), 27)
+    checkpoint = tmp_path / "c"
+    first = Trainer(Settings(model("gpt2")), Recipe(batch_size=4), pairs)
+    first.save(checkpoint)
+    Trainer(Settings(model("gpt2")), Recipe(batch_size=4, every=9), pairs).restore(checkpoint)
+    others: list[tuple[str, Recipe, Any]] = [
+        ("gpt2", Recipe(batch_size=2), pairs),
+        ("gpt2", Recipe(batch_size=4), pairs[::-1]),
+        ("t5", Recipe(batch_size=4), pairs),
+    ]
+    for short, recipe, other in others:
+        with pytest.raises(UsageError, match="no checkpoint of this run"):
+            Trainer(Settings(model(short)), recipe, other).restore(checkpoint)
+
+
+def test_a_checkpoint_waits_for_the_next_step(tmp_path: Path, model: Callable[[str], str]) -> None:
+    pairs = make_pairs(read_documents([write_documents(tmp_path / "d.txt", 4)]), 27)
+    trainer = Trainer(Settings(model("gpt2")), Recipe(batch_size=1, accumulation=4, every=3), pairs)
+    for _, batch in trainer.go(lambda text: None, tmp_path / "c"):
+        assert (tmp_path / "c").exists() == (batch >= 4)
+        if batch == 5:
+            break

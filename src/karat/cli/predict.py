@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli.command import Command, speaker
-from karat.errors import UsageError
+from karat.errors import DataError, UsageError
 from karat.present.jsonfile import write_atomically
 from karat.present.progress import meter
 
@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from karat.models.running import Pace
 
 WHAT = ("stereoset", "text-classification", "nli", "ner")
-ONLY_STEREOSET = ("intrasentence_df_file", "intersentence_df_file", "nsp_model_path")
+ONLY_SOME_PATHS = ("case_no", "nsp_model_path", "end_tokens")
+ONLY_STEREOSET = (
+    "intrasentence_df_file",
+    "intersentence_df_file",
+    "skip_intrasentence",
+    "skip_intersentence",
+    "intrasentence_model",
+    "intersentence_model",
+    *ONLY_SOME_PATHS,
+)
 
 
 @click.command(cls=Command, name="predict")
@@ -58,16 +67,13 @@ ONLY_STEREOSET = ("intrasentence_df_file", "intersentence_df_file", "nsp_model_p
 @click.option(
     "--case-no",
     type=click.Choice(["orig", "b", "c", "d", "e", "f", "all"]),
-    default="d",
-    show_default=True,
-    help="How causal models score a continuation; all writes a file a case from one pass.",
+    help="How causal models score a continuation, d when left out; all writes a file a case from "
+    "one pass.",
 )
 @click.option(
     "--end-tokens",
     type=click.Choice(["score", "skip"]),
-    default="score",
-    show_default=True,
-    help="End tokens that a tokenizer adds: scored as in the original, or left out.",
+    help="End tokens that a tokenizer adds: scored as in the original unless skip leaves them out.",
 )
 @click.option(
     "--like-original", is_flag=True, help="Take over what the original did wrong in published runs."
@@ -89,8 +95,19 @@ def command(what: str, data: str | None, out: Path | None, quiet: bool, **given:
     from karat.run import predicting
 
     predicting.need_models()
-    if what == "stereoset":
-        return stereoset(given, data=(data,) if data else (), out=out, quiet=quiet)
+    try:
+        if what == "stereoset":
+            return stereoset(given, data=_files(data), out=out, quiet=quiet)
+        return cache(given, what, data, out, quiet=quiet)
+    except DataError as error:
+        error.outcome = "nothing was predicted"
+        raise
+
+
+def cache(
+    given: dict[str, Any], what: str, data: str | None, out: Path | None, *, quiet: bool
+) -> int:
+    """The exit status, after the prediction cache of a task was written."""
     from karat.run.caching import predict_cache
 
     if data is None or out is None:
@@ -112,6 +129,13 @@ def command(what: str, data: str | None, out: Path | None, quiet: bool, **given:
     return tell(written, say)
 
 
+def _files(data: str | None) -> tuple[str, ...]:
+    """The data files: several have commas between them."""
+    if not data:
+        return ()
+    return (data,) if Path(data).exists() else tuple(data.split(","))
+
+
 def silent(text: str) -> None:
     """Nothing: what takes remarks when nobody wants them."""
 
@@ -130,11 +154,14 @@ def stereoset(
     job = Job(
         files=files,
         paths={section: given[f"{section}_model"] for section in SECTIONS},
-        case=given["case_no"],
+        case=given["case_no"] or "d",
         nsp=given["nsp_model_path"],
         out=out,
         resume=given["resume"],
         data=data,
+        asked=tuple(
+            f"--{name.replace('_', '-')}" for name in ONLY_SOME_PATHS if given[name] is not None
+        ),
     )
     say = speaker(quiet) or silent
     written = predict(settings_of(given), job, pace_of(given, quiet), say, write_atomically)
@@ -151,7 +178,7 @@ def settings_of(given: dict[str, Any]) -> Settings:
         given["dtype"],
         given["tokenizer_name"],
         given["like_original"],
-        given["end_tokens"] == "score",
+        given["end_tokens"] != "skip",
     )
 
 

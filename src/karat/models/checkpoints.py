@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +61,14 @@ def open_weights(path: Path) -> dict[str, Tensor]:
 def open_state(path: Path) -> dict[str, Any]:
     """What a .pt or .pth file holds, if it is data alone."""
     try:
-        told = torch.load(path, map_location="cpu", weights_only=True)
+        # It remarks on odd protocols before it refuses them.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            told = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
         # A broken file can raise anything at all; the one that wants to run code has a name.
         if type(error).__name__ != "UnpicklingError":
-            raise UsageError(f"{path} is no checkpoint: {str(error)[:120]}") from error
+            raise UsageError(f"{path} is no checkpoint, or a damaged one") from error
         found = re.search(r"(?:GLOBAL|global|class) ([\w.]+)", str(error))
         what = f" ({found[1]})" if found else ""
         raise UsageError(

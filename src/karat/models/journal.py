@@ -36,7 +36,7 @@ class Journal:
         self._done: dict[str, dict[int, list[Row]]] = {}
         self._file: IO[str] | None = None
         if resume:
-            for part in sorted(target.parent.glob(_escaped(target.name) + "*.part")):
+            for part in _parts(target):
                 self._read(part)
         elif self.path.exists():
             self.path.unlink()
@@ -65,7 +65,7 @@ class Journal:
     def clear(self) -> None:
         """Remove every part of the target, which is now written."""
         self.close()
-        for part in self.target.parent.glob(_escaped(self.target.name) + "*.part"):
+        for part in _parts(self.target):
             part.unlink()
 
     def close(self) -> None:
@@ -86,5 +86,7 @@ class Journal:
         self.close()
 
 
-def _escaped(name: str) -> str:
-    return re.sub(r"([\[\]*?])", r"[\1]", name)
+def _parts(target: Path) -> list[Path]:
+    """The parts of a target, its own and those of shards; not those of a longer name."""
+    told = re.compile(re.escape(target.name) + r"(\.\d+-of-\d+)?\.part")
+    return sorted(path for path in target.parent.iterdir() if told.fullmatch(path.name))

@@ -30,7 +30,10 @@ DTYPES = {
 }
 SMOLLM2, TINY = "smollm2", "tiny"
 _SHIPPED = Path(__file__).parents[1] / "samples" / "tiny-model"
+_NOT_FOR = {"classes": "ForTokenClassification", "tokens": "ForSequenceClassification"}
 _UNLIMITED = 100_000
+_SMALLEST = 32
+"""Fewer words than this are none: a class that finds no files of its own has its marks alone."""
 _AUTO = {
     "masked": transformers.AutoModelForMaskedLM,
     "causal": transformers.AutoModelForCausalLM,
@@ -51,6 +54,10 @@ class Settings:
     tokenizer_name: str | None = None
     like_original: bool = False
     end_tokens: bool = True
+
+    def __post_init__(self) -> None:
+        """Return if the device is there, before anything is loaded for it."""
+        _check_device(self.device)
 
     @property
     def torch_dtype(self) -> torch.dtype:
@@ -161,7 +168,8 @@ def tokenizer(settings: Settings) -> Any:
             raise UsageError(f"--tokenizer-name {name}: transformers has no such class")
     with _told(settings.name), quiet():
         made = found.from_pretrained(**where(settings.name), padding_side="right")
-    if len(made) < 64:
+    own = made.get_vocab().keys() - made.get_added_vocab().keys() - set(made.all_special_tokens)
+    if len(own) < _SMALLEST:
         raise UsageError(
             f"{type(made).__name__} finds no vocabulary in {settings.name}",
             help="leave --tokenizer-name out: the right class is then detected",
@@ -191,15 +199,33 @@ def load(settings: Settings, head: Head) -> Loaded:
     """The model with that head, checked: a head whose weights are not in the files is refused."""
     with _told(settings.name), quiet():
         config = transformers.AutoConfig.from_pretrained(**where(settings.name))
+        made_for = " ".join(getattr(config, "architectures", None) or ())
+        if _NOT_FOR.get(head, "-") in made_for:
+            # The two kinds of classifier have weights of the same names and shapes.
+            text = f"{settings.name} was made for another task: {made_for}"
+            raise UsageError(text, help="text-classification and nli judge texts, ner their words")
         model, told = _AUTO[head].from_pretrained(**where(settings.name), output_loading_info=True)
     notes = _check_weights(settings, told)
     return Loaded(ready(model, settings), encoder(settings, config), settings, notes)
 
 
+def _check_device(name: str) -> None:
+    """Return if torch has such a device; else a UsageError says so."""
+    try:
+        kind = torch.device(name).type
+    except RuntimeError:
+        text = f"--device {name}: torch knows no such device"
+        raise UsageError(text, help="cpu, cuda, cuda:1, mps, ...") from None
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise UsageError(
+            f"--device {name}: there is no usable CUDA device", help="use --device cpu"
+        )
+    if kind == "meta":
+        raise UsageError(f"--device {name} computes nothing", help="use --device cpu")
+
+
 def ready(model: Any, settings: Settings) -> Any:
     """The model on its device, in its type, without dropout."""
-    if settings.device.startswith("cuda") and not torch.cuda.is_available():
-        raise UsageError("--device cuda: there is no usable CUDA device", help="use --device cpu")
     return model.to(device=settings.device, dtype=settings.torch_dtype).eval()
 
 

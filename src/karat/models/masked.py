@@ -9,6 +9,7 @@ from typing import NamedTuple, cast
 import numpy as np
 import torch
 
+from karat.errors import UsageError
 from karat.models.batches import Fetch, Row, moved
 from karat.models.examples import Example, pairs
 from karat.models.head import body_of, find_head
@@ -78,6 +79,9 @@ class MaskedWords:
         encoder = loaded.encoder
         self._loaded = loaded
         self._mask = encoder.tokenizer.mask_token_id
+        if self._mask is None:
+            text = f"{type(encoder.tokenizer).__name__} has no mask token, which BertLM needs"
+            raise UsageError(text, help="leave --tokenizer-name out")
         spaced = not loaded.settings.like_original and encoder.marked(
             [c.word for _, c in pairs(examples[:20])]
         )

@@ -50,13 +50,15 @@ class Path(Protocol):
         """Kind -> the score of each candidate, None where there is nothing to score."""
 
 
-def usual(kind: Kind, section: str, nsp: bool) -> str:
-    """The path that fits a model of this kind."""
+def usual(kind: Kind, model_type: str, section: str, nsp: bool) -> str:
+    """The path that fits a model of this kind; mT5's has another name and is the same."""
     if section == "intersentence" and nsp:
         return "ModelNSP"
     if kind == "masked":
         return "BertLM" if section == "intrasentence" else "BertNextSentence"
-    return "GPT2LM" if kind == "causal" else "T5LM"
+    if kind == "causal":
+        return "GPT2LM"
+    return "mT5LM" if model_type == "mt5" else "T5LM"
 
 
 def check(name: str, section: str, kind: Kind, model_type: str, nsp: FilePath | None) -> None:
@@ -74,6 +76,8 @@ def check(name: str, section: str, kind: Kind, model_type: str, nsp: FilePath | 
             )
         if nsp is None:
             raise UsageError("--intersentence-model ModelNSP needs --nsp-model-path")
+        if not nsp.is_file():
+            raise UsageError(f"--nsp-model-path {nsp}: there is no such file")
         return
     if known[name] != kind:
         fits = " or ".join(p for p, k in known.items() if k == kind)

@@ -6,9 +6,10 @@ states), so a run that was stopped ends with the same weights as one that was no
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,7 @@ class Trainer:
         self.model.train()
         amp = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(self.recipe.amp)
         seen = right = 0
-        total = 0.0
+        total, due = 0.0, False
         while self.epoch < self.recipe.epochs:
             batches = self._batches(self.epoch)
             while self.batch < len(batches):
@@ -146,9 +147,10 @@ class Trainer:
                 seen, right = seen + len(labels), right + hits
                 # Gradients that are not yet applied are not stored: a checkpoint waits for a step.
                 stepped = self.batch % self.recipe.accumulation == 0
-                due = self.recipe.every and self.batch % self.recipe.every == 0
+                due |= bool(self.recipe.every) and self.batch % self.recipe.every == 0
                 if checkpoint and due and stepped:
                     self.save(checkpoint)
+                    due = False
                 yield self.epoch, self.batch
             tell(f"epoch {self.epoch + 1}: loss {total / seen:.4f}, accuracy {right / seen:.3f}")
             seen = right = 0
@@ -185,17 +187,27 @@ class Trainer:
             "epoch": self.epoch,
             "batch": self.batch,
             "random": torch.get_rng_state(),
-            "pairs": len(self.pairs),
+            "run": self._run(),
         }
+        if self._device.type == "cuda":
+            state["device_random"] = torch.cuda.get_rng_state(self._device)
         beside = path.with_name(path.name + ".part")
         torch.save(state, beside)
         beside.replace(path)
 
+    def _run(self) -> str:
+        """A digest of what decides where a run goes: shapes of the weights, recipe and pairs."""
+        shapes = [(name, *weight.shape) for name, weight in self.model.state_dict().items()]
+        told = (shapes, replace(self.recipe, every=0), *self.pairs)
+        return hashlib.sha256(repr(told).encode()).hexdigest()
+
     def restore(self, path: Path) -> None:
-        """Take over a checkpoint of the same data."""
+        """Take over a checkpoint of the same run."""
         state = open_state(path)
-        if state.get("pairs") != len(self.pairs) or "optimizer_state_dict" not in state:
-            raise UsageError(f"{path} is no checkpoint of a run on these pairs")
+        if state.get("run") != self._run() or "optimizer_state_dict" not in state:
+            text = f"{path} is no checkpoint of this run"
+            hint = "model, texts and options must be the same; without --resume it starts anew"
+            raise UsageError(text, help=hint)
         self.model.load_state_dict(state["model_state_dict"])
         self.optimiser.load_state_dict(state["optimizer_state_dict"])
         self.schedule.load_state_dict(
@@ -204,6 +216,8 @@ class Trainer:
         self.scaler.load_state_dict(state["scaler"])
         self.epoch, self.batch = state["epoch"], state["batch"]
         torch.set_rng_state(state["random"])
+        if "device_random" in state and self._device.type == "cuda":
+            torch.cuda.set_rng_state(state["device_random"], self._device)
 
     def finish(self, path: Path) -> None:
         """Write the weights alone, as `karat predict --nsp-model-path` opens them."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from karat.errors import DataError, UsageError
 from karat.model.problem import Problems
-from karat.read.place import kind
+from karat.read.place import Place, kind
+from karat.read.records import read_records
 from karat.read.source import Source
 from karat.run.predicting import Say, Write, need_models
 
@@ -17,11 +20,16 @@ if TYPE_CHECKING:
     from karat.models.loading import Settings
     from karat.models.running import Pace
 
-FIELDS = {
-    "text-classification": ("text",),
-    "nli": ("text", "text_pair"),
-    "ner": ("text",),
-}
+
+class _Text(msgspec.Struct, gc=False):
+    text: str
+
+
+class _Pair(_Text, gc=False):
+    text_pair: str
+
+
+SCHEMAS: Mapping[str, type[_Text]] = {"text-classification": _Text, "nli": _Pair, "ner": _Text}
 
 
 def read_texts(task: str, name: str) -> list[list[str]]:
@@ -29,31 +37,19 @@ def read_texts(task: str, name: str) -> list[list[str]]:
     source, problems = Source.of(name), Problems()
     for fault in source.check():
         problems.take(fault)
-    fields = FIELDS[task]
-    columns: list[list[str]] = [[] for _ in fields]
-    for record, row in enumerate(_rows(source, problems) if not problems.errors else ()):
-        for field, column in zip(fields, columns, strict=True):
-            value = row.get(field) if isinstance(row, dict) else None
-            if isinstance(value, str):
-                column.append(value)
-            else:
-                text = f"a {kind(value)} where a text is needed"
-                problems.add("text-missing", text, file=name, record=record, key=field)
+    fields = SCHEMAS[task].__struct_fields__
+
+    def diagnose(record: Mapping[str, Any], place: Place) -> None:
+        for field in fields:
+            if not isinstance(record.get(field), str):
+                said = f"a {kind(record.get(field))} where a text is needed"
+                place.add("text-missing", said, field)
+
+    batches = read_records(source, SCHEMAS[task], problems, diagnose) if not problems.errors else ()
+    rows = [row for batch in batches for row in batch.rows]
     if problems.errors:
         raise DataError(problems)
-    return columns
-
-
-def _rows(source: Source, problems: Problems) -> list[Any]:
-    data = source.data()
-    try:
-        if data.lstrip()[:1] == b"[":
-            rows: list[Any] = json.loads(data)
-            return rows
-        return [json.loads(line) for line in data.splitlines()]
-    except (ValueError, RecursionError) as error:
-        problems.add("json-syntax", f"not valid JSON: {error}", file=source.name)
-        return []
+    return [[getattr(row, field) for row in rows] for field in fields]
 
 
 def predict_cache(

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 SECTIONS = ("intrasentence", "intersentence")
 FOLDER = Path("results") / "predictions"
 CASES = ("orig", "b", "c", "d", "e", "f")
+_BEARS_ON = {
+    "--case-no": ("GPT2LM",),
+    "--nsp-model-path": ("ModelNSP",),
+    "--end-tokens": ("GPT2LM", "T5LM", "mT5LM"),
+}
+"""The paths on which a flag has an effect."""
 Say = Callable[[str], None]
 Write = Callable[[Path, bytes], None]
 Sections = dict[str, list[dict[str, Any]]]
@@ -38,6 +44,8 @@ class Job:
     out: Path | None = None
     resume: bool = False
     data: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    """Flags that were given by hand: one that does nothing for the model is an error."""
 
     @property
     def cases(self) -> tuple[str, ...]:
@@ -80,17 +88,24 @@ def read_examples(job: Job) -> dict[str, list[Example]]:
     return found
 
 
-def result_name(settings: Settings, job: Job, paths: dict[str, str], case: str) -> str:
+def result_name(settings: Settings, paths: dict[str, str], case: str, spoken: str | None) -> str:
     """The file name of the original: model, paths and language; the case behind GPT2LM and T5LM."""
     parts = [paths.get(section, "") for section in SECTIONS]
     if parts[1] in ("GPT2LM", "T5LM"):
         parts[1] += f"_{case}"
-    first = next((job.files[s] for s in SECTIONS if job.files.get(s)), None) or "".join(
-        job.data[:1]
-    )
-    language = Path(first).name.split(".")[0][-2:]
     model = settings.name.rstrip("/").replace("/", "_")
-    return f"{model}_{'_'.join(parts)}_{language}.json"
+    return "_".join([model, *parts, *([spoken] if spoken else [])]) + ".json"
+
+
+def language_of(job: Job, examples: dict[str, list[Example]]) -> str | None:
+    """The language of the data: the two letters before `.pkl`; else what the name or texts say."""
+    from karat.tasks.stereotypes import language
+
+    first = Path(next(file for file in (*job.files.values(), *job.data) if file)).name
+    if first.endswith(".pkl"):
+        return first[-6:-4]
+    texts = [c.sentence for many in examples.values() for one in many for c in one.candidates]
+    return language.of_name(first) or language.of_texts(texts)
 
 
 def predict(settings: Settings, job: Job, pace: Pace, say: Say, write: Write) -> list[Path]:
@@ -98,7 +113,7 @@ def predict(settings: Settings, job: Job, pace: Pace, say: Say, write: Write) ->
     need_models()
     from karat.models.journal import Journal
     from karat.models.loading import configuration, is_local, kind_of
-    from karat.models.paths import usual
+    from karat.models.paths import check, usual
 
     if not is_local(settings.name):
         say(f"{settings.name}: there is no such folder, so it is taken for a hub name")
@@ -109,13 +124,18 @@ def predict(settings: Settings, job: Job, pace: Pace, say: Say, write: Write) ->
     if not examples:
         raise UsageError("there is nothing to predict", help="give a data file of either section")
     paths = {
-        section: job.paths.get(section) or usual(kind, section, job.nsp is not None)
+        section: job.paths.get(section)
+        or usual(kind, config.model_type, section, job.nsp is not None)
         for section in SECTIONS
         if section in examples
     }
+    for section, path in paths.items():
+        check(path, section, kind, config.model_type, job.nsp)
+    _refuse_idle(job, paths)
     many = len(job.cases) > 1 and paths.get(SECTIONS[1]) == "GPT2LM"
     cases = job.cases if many or job.case != "all" else ("d",)
-    targets = {case: _target(settings, job, paths, case, many) for case in cases}
+    spoken = language_of(job, examples)
+    targets = {case: _target(settings, job, paths, case, many, spoken) for case in cases}
     first = next(iter(targets.values()))
     first.parent.mkdir(parents=True, exist_ok=True)
     with Journal(first, pace.shard, resume=job.resume) as journal:
@@ -187,9 +207,25 @@ class _Run:
         )
 
 
-def _target(settings: Settings, job: Job, paths: dict[str, str], case: str, many: bool) -> Path:
+def _refuse_idle(job: Job, paths: dict[str, str]) -> None:
+    """Return if every flag that was given by hand bears on one of the paths."""
+    for flag, bears in _BEARS_ON.items():
+        idle = [path for path in paths.values() if path not in bears]
+        if flag in job.asked and len(idle) == len(paths):
+            text = f"{flag} does nothing for {' and '.join(idle)}"
+            raise UsageError(text, help=f"it is for {', '.join(bears)}; leave it out")
+
+
+def _target(
+    settings: Settings,
+    job: Job,
+    paths: dict[str, str],
+    case: str,
+    many: bool,
+    spoken: str | None,
+) -> Path:
     if job.out is None:
-        return FOLDER / result_name(settings, job, paths, case)
+        return FOLDER / result_name(settings, paths, case, spoken)
     return job.out.with_name(f"{job.out.stem}_{case}{job.out.suffix}") if many else job.out
 
 
