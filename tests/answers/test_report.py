@@ -152,3 +152,17 @@ def test_weights_replace_the_official_sums(tmp_path: Path) -> None:
     data = dataset([question("q1", "x", w=3), question("q2", "y", w=1)])
     names = written(tmp_path, "g.json", data), written(tmp_path, "p.json", {"q1": "x", "q2": "n"})
     assert karat.score(*names, weights="w").exact == 75.0
+
+
+def test_a_score_counts_the_questions_it_is_about(tmp_path: Path) -> None:
+    data = dataset([question("q1", "x"), question("q2", "y"), question("q3")])
+    gold = written(tmp_path, "g.json", data)
+    said = written(tmp_path, "p.json", {"q1": "x", "q2": "", "q3": ""})
+    found = karat.score(gold, said)
+    assert [found[name].n for name in ("exact", "HasAns_exact", "HasAns_f1", "NoAns_f1")] == [
+        3,
+        2,
+        2,
+        1,
+    ]
+    assert karat.score(gold, said, confidence=None)["HasAns_f1"].n == 2

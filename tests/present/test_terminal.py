@@ -216,3 +216,15 @@ def test_no_line_is_wider_than_80(
 
 def test_style_is_a_value() -> None:
     assert dataclasses.replace(Style(), colour=True) == Style(colour=True)
+
+
+def test_names_leave_out_what_the_heading_of_their_family_says() -> None:
+    scores = [
+        Score(name="icat", value=0.5),
+        Score(name="gender.icat", value=0.5, group="icat by domain"),
+        Score(name="muc.recall", value=0.5, group="muc"),
+        Score(name="musical.recall", value=0.5, group="muc"),
+    ]
+    page = render(Report(task="t", n=3, scores=scores), style=Style(), everything=True)
+    names = [line.split()[0] for line in page.splitlines() if "0.5" in line]
+    assert names == ["icat", "gender", "recall", "musical.recall"]

@@ -56,6 +56,19 @@ def test_the_spread_over_terms_is_the_population_one(make: Any) -> None:
     assert report["macro_icat"].value == pytest.approx((75 + 50 + 0) / 3, abs=1e-12)
 
 
+def test_terms_that_all_agree_have_no_interval_of_their_spread(make: Any) -> None:
+    spread = score(*make(EXAMPLES))["multi_class_ss_stdev"]
+    assert (spread.value, spread.low) == (0, None)
+    assert "agrees" in spread.no_interval
+
+
+def test_a_domains_score_counts_its_own_examples_and_terms(make: Any) -> None:
+    report = score(*make([*EXAMPLES, ("race", "c", 9.0, 1.0, 0.0)]))
+    names = ("ss", "icat", "race.ss", "race.icat", "gender.lm")
+    assert [report[name].n for name in names] == [5, 5, 3, 3, 2]
+    assert [report[f"{one}multi_class_ss"].n for one in ("", "race.", "gender.")] == [3, 2, 1]
+
+
 def test_domains_rest_on_their_own_targets(make: Any) -> None:
     """Two targets of a domain are two clusters, however many there are in all."""
     many = [("race", f"r{i}", 1.0 + i % 2, 1.5, 0.0) for i in range(12)]

@@ -37,6 +37,7 @@ class About:
     `near` is the ideal of a metric that is best at a value (StereoSet's SS: 50).
     `formula` is one line of plain text; `undefined` says when there is no value.
     `main` marks the few metrics a short table shows; `group` heads a family in long ones.
+    `over` counts the items that each name is about, where those are not all of them.
     """
 
     better: Better = "higher"
@@ -47,6 +48,7 @@ class About:
     main: bool = False
     group: str = ""
     reference: str = ""
+    over: Callable[[Totals], FloatArray] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,8 @@ def _scores(report: Report, style: Style, notes: Footnotes, everything: bool) ->
     head += ["clusters", "deff"] if clustered else []
     head.append("")
     rows = [_score_row(s, style, notes, clustered) for s in shown]
+    if everything:
+        rows = [[Cell(_short(s)), *row[1:]] for s, row in zip(shown, rows, strict=True)]
     lines = grid(head, rows, style, left=(0, len(head) - 1))
     if everything:
         lines = _with_groups(lines, shown, style)
@@ -170,6 +172,12 @@ def _with_groups(lines: list[str], scores: Sequence[Score], style: Style) -> lis
         before = score.group
         result.append(line)
     return result
+
+
+def _short(score: Score) -> str:
+    """The name without what the heading of its family says already."""
+    family = score.group.partition(" ")[0]
+    return score.name.removeprefix(f"{family}.").removesuffix(f".{family}") or score.name
 
 
 def _slices(report: Report, style: Style, notes: Footnotes, everything: bool) -> list[list[str]]:

@@ -20,7 +20,7 @@ from karat.model.pairs import FloatArray
 from karat.stats.influence import summed
 from karat.stats.quantiles import normal_quantile, t_quantile
 from karat.stats.resample import FEW_CLUSTERS, drawable, resampled, resampled_events, wanted
-from karat.stats.spread import Sample, Spread, agrees, clipped, refusal, spread
+from karat.stats.spread import Sample, Spread, agrees, at_end, clipped, refusal, spread
 
 AGREE = "every unit agrees, so the spread cannot be estimated"
 ONE_UNIT = "one unit has no spread"
@@ -133,6 +133,7 @@ class _Found:
         self.metric, self.sample, self.spread = metric, sample, spread
         self.settings, self.draws = settings, draws
         self.tail = 0.5 + settings.level / 2
+        self.behind = sample.behind(metric)
         self.bases: FloatArray | None = None
         if isinstance(metric, Ratio) and metric.proportion and _plain(sample):
             self.bases = summed(metric.den, sample.totals, len(metric.names))
@@ -153,7 +154,7 @@ class _Found:
         return Estimate(
             name=self.metric.names[c],
             value=number(value),
-            n=sample.evidence.n,
+            n=self.behind[c],
             unit=sample.unit,
             clusters=self.units(c) if clustered else None,
             few_clusters=clustered and self.units(c) < FEW_CLUSTERS,
@@ -178,7 +179,7 @@ class _Found:
         if not math.isfinite(variance):
             return {"no_interval": NO_FORMULA}
         se = math.sqrt(variance)
-        if agrees(se, value, metric):
+        if agrees(se, value, metric) or at_end(value, metric):
             return {"no_interval": AGREE}
         reach = t_quantile(self.tail, self.units(c) - 1) * se
         low, high = clipped(value - reach, value + reach, metric)

@@ -31,9 +31,8 @@ def _of(metric: Metric, sample: Sample, official: Mapping[str, float]) -> list[E
         else:
             values = metric.values(sample.totals)
     out = []
-    for name, ours in zip(metric.names, values, strict=True):
+    for name, ours, n in zip(metric.names, values, sample.behind(metric), strict=True):
         value = number(official.get(name, float(ours)))
         reason = metric.about.undefined if value is None else ""
-        n = sample.evidence.n
         out.append(Estimate(name=name, value=value, n=n, reason=reason, no_interval=NOT_WANTED))
     return out

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -50,6 +50,21 @@ class Sample:
     def totals(self) -> Totals:
         """The weighted totals."""
         return self.units.totals()
+
+    def behind(self, metric: Metric) -> list[int]:
+        """How many items are behind each name of a metric: those that it is about, else all."""
+        if metric.about.over is None:
+            return [self.evidence.n] * len(metric.names)
+        counts = np.broadcast_to(metric.about.over(self._unweighted), len(metric.names))
+        return [round(count) for count in counts.tolist()]
+
+    @cached_property
+    def _unweighted(self) -> Totals:
+        """The totals with every item counted once."""
+        assert isinstance(self.evidence, Counts)
+        if self.evidence.weights is None:
+            return self.totals
+        return fold(replace(self.evidence, weights=None), clustered=False).totals()
 
     @cached_property
     def clusters(self) -> tuple[Any, int] | None:
@@ -109,6 +124,11 @@ def agrees(se: float, value: float, metric: Metric) -> bool:
     # A numeric derivative is off by 1e-8 or so.
     noise = 1e-7 if isinstance(metric, Smooth) else 1e-10
     return se <= noise * max(abs(value), RANGES.get(metric.about.scale, (0.0, 0.0))[1])
+
+
+def at_end(value: float, metric: Metric) -> bool:
+    """Whether a smooth score stands at an end of its range, where it has no slope to go by."""
+    return isinstance(metric, Smooth) and value in RANGES.get(metric.about.scale, ())
 
 
 def clipped(low: float, high: float, metric: Metric) -> tuple[float, float]:

@@ -36,7 +36,13 @@ def metrics11() -> list[Metric]:
 
 def _block(part: str, exact: str) -> list[Metric]:
     over, undefined = _WHICH[part]
-    about = {"scale": "percent", "main": True, "undefined": undefined, "group": part.rstrip("_")}
+    about = {
+        "scale": "percent",
+        "main": True,
+        "undefined": undefined,
+        "group": part.rstrip("_"),
+        "over": _sum_of(f"{part}n"),
+    }
     return [
         Ratio(
             "answers",

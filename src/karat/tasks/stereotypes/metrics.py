@@ -113,7 +113,7 @@ def _means(lm: FloatArray, ss: FloatArray, icat: FloatArray) -> dict[str, float]
 
 def _of_examples(names: Sequence[str], suffix: str, main: bool) -> list[Metric]:
     """The scores of pooled examples."""
-    family = _Family("examples", names, suffix, main)
+    family = _Family("examples", "n", names, suffix, main)
     return [
         *family.smooth(
             "icat", lambda t: _icat(t("related") / t("compared"), t("pro") / t("decided")), _ICAT
@@ -127,7 +127,7 @@ def _of_examples(names: Sequence[str], suffix: str, main: bool) -> list[Metric]:
 
 def _of_pairs(names: Sequence[str], suffix: str, main: bool) -> list[Metric]:
     """The scores of pairs, which have no unrelated sentence."""
-    family = _Family("examples", names, suffix, main)
+    family = _Family("examples", "n", names, suffix, main)
     return [
         family.ratio("ss", {"pro": 1}, {"decided": 1}, _SS),
         *family.count(),
@@ -137,7 +137,7 @@ def _of_pairs(names: Sequence[str], suffix: str, main: bool) -> list[Metric]:
 
 def _of_terms(names: Sequence[str], suffix: str, main: bool) -> list[Metric]:
     """The scores that are means over target terms."""
-    family = _Family("terms", names, suffix, main)
+    family = _Family("terms", "terms", names, suffix, main)
     mean = "unweighted mean over target terms of "
 
     def about(of: About, formula: str) -> About:
@@ -152,7 +152,7 @@ def _of_terms(names: Sequence[str], suffix: str, main: bool) -> list[Metric]:
 
     spread = About(
         better="none",
-        scale="unbounded",
+        scale="percent",
         formula="population standard deviation over target terms of ss",
         undefined="there are no target terms",
         reference=REFERENCE,
@@ -171,12 +171,18 @@ def _of_terms(names: Sequence[str], suffix: str, main: bool) -> list[Metric]:
 
 
 class _Family:
-    """Makes the metrics of one evidence for several groups at once."""
+    """Makes the metrics of one evidence for several groups at once.
 
-    def __init__(self, reads: str, names: Sequence[str], suffix: str, main: bool) -> None:
-        self.reads, self.names, self.suffix, self.main = reads, names, suffix, main
+    `size` is the cell that counts the examples, or the terms, of a group.
+    """
 
-    def about(self, of: About, name: str) -> About:
+    def __init__(
+        self, reads: str, size: str, names: Sequence[str], suffix: str, main: bool
+    ) -> None:
+        self.reads, self.size = reads, size
+        self.names, self.suffix, self.main = names, suffix, main
+
+    def about(self, of: About, name: str, over: Callable[[Totals], FloatArray]) -> About:
         """The metric's facts, marked as main or as one of a family."""
         shown = self.main and name in ("lm", "ss", "icat", "multi_class_ss", "micro_icat")
         return About(
@@ -188,6 +194,7 @@ class _Family:
             main=shown,
             group="" if self.main else f"{name} by section and domain",
             reference=of.reference,
+            over=over,
         )
 
     def ratio(
@@ -204,7 +211,7 @@ class _Family:
             tuple(f"{before}{name}" for before in self.names),
             {f"{cell}{self.suffix}": x for cell, x in num.items()},
             {f"{cell}{self.suffix}": x for cell, x in den.items()},
-            self.about(about, name),
+            self.about(about, name, lambda totals: totals[f"{self.size}{self.suffix}"]),
             proportion=name == "ties",
             factor=factor,
         )
@@ -216,7 +223,7 @@ class _Family:
                 self.reads,
                 f"{before}{name}",
                 _at(value, self.suffix, g),
-                self.about(about, name),
+                self.about(about, name, _at(lambda t: t(self.size), self.suffix, g)),
                 no_interval=no_interval,
             )
             for g, before in enumerate(self.names)
