@@ -131,6 +131,23 @@ def test_no_section_is_run_before_all_paths_are_sound(
     assert "intrasentence: GPT2LM" not in err
 
 
+def test_words_are_needed_where_they_are_read(
+    karat: Run, model: Callable[[str], str], tmp_path: Path
+) -> None:
+    row = {"id": "e", "target": "t", "bias_type": "race", "context": "A BLANK b."}
+    for i, label in enumerate(("stereotype", "anti-stereotype", "unrelated"), 1):
+        own = {"id": f"k{i}", "sentence": f"A {i} b.", "gold_label": label}
+        row |= {f"c{i}_{part}": value for part, value in own.items()}
+    file = tmp_path / "rows.jsonl"
+    file.write_text(json.dumps(row) + "\n")
+    words = ["predict", "stereoset", str(file), "--out", str(tmp_path / "p.json")]
+    assert karat(*words, "--pretrained-class", model("gpt2"))[0] == 0
+    assert list(scores(tmp_path / "p.json", "intrasentence")) == ["k1", "k2", "k3"]
+    status, _, err = karat(*words, "--pretrained-class", model("bert"))
+    assert status == 2
+    assert "column-missing there is no column c1_word, c2_word, c3_word" in err
+
+
 def test_a_tokenizer_without_a_mask_is_told(model: Callable[[str], str]) -> None:
     from karat import UsageError
     from karat.models.loading import Loaded, Settings, load

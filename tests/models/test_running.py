@@ -47,9 +47,11 @@ def test_a_stopped_run_goes_on(
 
     monkeypatch.setattr(Causal, "begin", stop)
     out = tmp_path / "stopped.json"
-    assert karat(*words, "--out", str(out))[0] == 130
-    assert not out.exists()
+    status, _, err = karat(*words, "--out", str(out))
     part = tmp_path / "stopped.json.part"
+    assert status == 130
+    assert f"{part} keeps what is done" in err
+    assert not out.exists()
     lines = part.read_text().splitlines()
     assert lines
     assert all(json.loads(line)["rows"] for line in lines)
@@ -139,7 +141,9 @@ def test_a_fresh_run_does_not_take_old_parts(tmp_path: Path) -> None:
     with Journal(target) as journal:
         journal.add("plan", 0, [[1.0]])
     assert Journal(target, resume=True).done("plan") == {0: [[1.0]]}
-    assert Journal(target).done("plan") == {}
+    told: list[str] = []
+    assert Journal(target, say=told.append).done("plan") == {}
+    assert "--resume would go on" in told[0]
     assert Journal(target, resume=True).done("plan") == {}
 
 

@@ -39,6 +39,7 @@ def parser() -> argparse.ArgumentParser:
     add("--batch-size", type=int, default=1)
     add("--num-workers", type=int, default=1, help="accepted; there is nothing to distribute")
     add("--case-no", default="d", choices=["orig", "b", "c", "d", "e", "f", "all"])
+    add("--resume", action="store_true", help="karat: go on where a stopped run was")
     add("--out", default=None, type=Path, help="karat: write here, not to results/predictions")
     return flags
 
@@ -75,6 +76,7 @@ def run(given: argparse.Namespace) -> list[Path]:
         case=given.case_no,
         nsp=given.nsp_model_path,
         out=given.out,
+        resume=given.resume,
     )
     settings = Settings(given.pretrained_class, given.device, tokenizer_name=given.tokenizer_name)
     return predict(settings, job, Pace(max(given.batch_size, 1)), tell, write_atomically)

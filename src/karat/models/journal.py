@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -29,16 +30,27 @@ def parse_shard(text: str) -> Shard | None:
 class Journal:
     """The finished batches of a target file, read from its parts and added to its own part."""
 
-    def __init__(self, target: Path, shard: Shard | None = None, *, resume: bool = False) -> None:
+    def __init__(
+        self,
+        target: Path,
+        shard: Shard | None = None,
+        *,
+        resume: bool = False,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
         name = f".{shard[0]}-of-{shard[1]}.part" if shard else ".part"
         self.target = target
         self.path = target.with_name(target.name + name)
+        self._say = say
         self._done: dict[str, dict[int, list[Row]]] = {}
         self._file: IO[str] | None = None
         if resume:
             for part in _parts(target):
                 self._read(part)
         elif self.path.exists():
+            self._say(
+                f"note: {self.path} of an earlier run is dropped; --resume would go on from it"
+            )
             self.path.unlink()
 
     def _read(self, part: Path) -> None:
@@ -68,6 +80,11 @@ class Journal:
         for part in _parts(self.target):
             part.unlink()
 
+    def wait_for_others(self) -> None:
+        """Say what is to be done with a part that is not all of it."""
+        self._say(f"part written: {self.path}")
+        self._say("when all parts lie beside it, run again with --resume and without --shard")
+
     def close(self) -> None:
         """Close the file."""
         if self._file is not None:
@@ -84,6 +101,8 @@ class Journal:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+        if kind is KeyboardInterrupt and self.path.exists():
+            self._say(f"stopped; {self.path} keeps what is done, and --resume goes on from it")
 
 
 def _parts(target: Path) -> list[Path]:

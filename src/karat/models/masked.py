@@ -95,7 +95,7 @@ class MaskedWords:
             for ids, targets in zip(encoded, self._gaps.texts.values(), strict=True)
         ]
         if any(cast("Gap", unit).at < 0 for unit in self.units):
-            self.notes.append("truncation cut a mask off; those candidates have no score")
+            self.notes.append("where there is no BLANK, or it was cut off, there is no score")
         self.work = self
         with precision(loaded.settings):
             probe = torch.tensor([[7, self._mask, 11]], device=loaded.device)

@@ -117,9 +117,7 @@ def make(
         loaded = load(settings, "seq2seq")
         path = (SpanWords if section == "intrasentence" else SpanContinuations)(loaded, examples)
     if loaded.encoder.truncated:
-        path.notes.append(
-            f"{loaded.encoder.truncated} texts were cut to {loaded.encoder.limit} tokens"
-        )
+        path.notes.append(f"texts cut to {loaded.encoder.limit} tokens: {loaded.encoder.truncated}")
     return path, loaded.identity(), list(loaded.notes)
 
 

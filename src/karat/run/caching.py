@@ -81,17 +81,14 @@ def predict_cache(
         work = Classes(loaded, texts[0], texts[1] if task == "nli" else None)
     say(f"{settings.name}: {loaded.model.config.model_type}, {_classes(loaded.model.config)}")
     out.parent.mkdir(parents=True, exist_ok=True)
-    with Journal(out, pace.shard, resume=resume) as journal:
+    with Journal(out, pace.shard, resume=resume, say=say) as journal:
         rows, notes = rows_of(work, loaded.identity(), settings, pace, journal, task)
         if loaded.encoder.truncated:
-            notes.append(
-                f"{loaded.encoder.truncated} texts were cut to {loaded.encoder.limit} tokens"
-            )
+            notes.append(f"texts cut to {loaded.encoder.limit} tokens: {loaded.encoder.truncated}")
         for note in (*loaded.notes, *notes):
             say(f"note: {note}")
         if rows is None:
-            say(f"part written: {journal.path}")
-            say("when all parts lie beside it, run again with --resume and without --shard")
+            journal.wait_for_others()
             return []
         write(out, _lines(work.records(rows)))
         journal.clear()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SECTIONS = ("intrasentence", "intersentence")
 FOLDER = Path("results") / "predictions"
+WORDS = ("c1_word", "c2_word", "c3_word")
 CASES = ("orig", "b", "c", "d", "e", "f")
 _BEARS_ON = {
     "--case-no": ("GPT2LM",),
@@ -62,8 +63,11 @@ def need_models() -> None:
         raise MissingExtra("running a model", "models") from None
 
 
-def read_examples(job: Job) -> dict[str, list[Example]]:
-    """Section -> its examples. A DataError lists what is wrong with the files."""
+def read_examples(job: Job, *, words: bool = True) -> dict[str, list[Example]]:
+    """Section -> its examples. A DataError lists what is wrong with the files.
+
+    `words` says whether the words at BLANK are needed; some paths read the sentences alone.
+    """
     from karat.models.examples import from_rows
     from karat.tasks.stereotypes.formats import read_sheets
     from karat.tasks.stereotypes.records import check_sheet
@@ -71,14 +75,17 @@ def read_examples(job: Job) -> dict[str, list[Example]]:
     named = {f"{section}_df_file": file for section, file in job.files.items() if file}
     sources = tuple(Source.of(file) for file in (*named.values(), *job.data))
     problems = Problems()
-    sheets = read_sheets(Request(gold=sources, options=named), ("c1_word",), problems)
+    sheets = read_sheets(Request(gold=sources, options=named), WORDS, problems)
     found: dict[str, list[Example]] = {}
     for sheet in sheets:
         if not check_sheet(sheet, problems):
             continue
         columns = sheet.columns
-        if sheet.section == SECTIONS[0] and "c1_word" not in columns:
-            problems.add("column-missing", "there is no column c1_word", file=sheet.file)
+        lacking = [name for name in WORDS if words and name not in columns]
+        if sheet.section == SECTIONS[0] and lacking:
+            text = f"there is no column {', '.join(lacking)}"
+            hint = "a causal model (GPT2LM) reads the sentences alone"
+            problems.add("column-missing", text, file=sheet.file, help=hint)
             continue
         names = list(columns)
         rows = (dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True))
@@ -112,33 +119,16 @@ def predict(settings: Settings, job: Job, pace: Pace, say: Say, write: Write) ->
     """The files that were written; none where a shard alone was run."""
     need_models()
     from karat.models.journal import Journal
-    from karat.models.loading import configuration, is_local, kind_of
-    from karat.models.paths import check, usual
 
-    if not is_local(settings.name):
-        say(f"{settings.name}: there is no such folder, so it is taken for a hub name")
-    config = configuration(settings.name)
-    kind = kind_of(config)
-    say(f"{settings.name}: {config.model_type}, a {kind} model")
-    examples = read_examples(job)
-    if not examples:
-        raise UsageError("there is nothing to predict", help="give a data file of either section")
-    paths = {
-        section: job.paths.get(section)
-        or usual(kind, config.model_type, section, job.nsp is not None)
-        for section in SECTIONS
-        if section in examples
-    }
-    for section, path in paths.items():
-        check(path, section, kind, config.model_type, job.nsp)
-    _refuse_idle(job, paths)
+    examples, paths = _chosen(settings, job, say)
     many = len(job.cases) > 1 and paths.get(SECTIONS[1]) == "GPT2LM"
     cases = job.cases if many or job.case != "all" else ("d",)
     spoken = language_of(job, examples)
-    targets = {case: _target(settings, job, paths, case, many, spoken) for case in cases}
+    names = {case: result_name(settings, paths, case, spoken) for case in cases}
+    targets = {case: _target(job, name, case, many) for case, name in names.items()}
     first = next(iter(targets.values()))
     first.parent.mkdir(parents=True, exist_ok=True)
-    with Journal(first, pace.shard, resume=job.resume) as journal:
+    with Journal(first, pace.shard, resume=job.resume, say=say) as journal:
         told: dict[str, Sections] = {case: {} for case in cases}
         complete = True
         for section, path in paths.items():
@@ -147,12 +137,38 @@ def predict(settings: Settings, job: Job, pace: Pace, say: Say, write: Write) ->
             if settings.dtype in ("bf16", "tf32"):
                 run.compare(say)
         if not complete:
-            say(f"part written: {journal.path}")
-            say("when all parts lie beside it, run again with --resume and without --shard")
+            journal.wait_for_others()
             return []
         _write(told, targets, write)
         journal.clear()
     return list(targets.values())
+
+
+def _chosen(
+    settings: Settings, job: Job, say: Say
+) -> tuple[dict[str, list[Example]], dict[str, str]]:
+    """(section -> its examples, section -> its path), all of it sound for this model."""
+    from karat.models.loading import configuration, is_local, kind_of
+    from karat.models.paths import check, usual
+
+    if not is_local(settings.name):
+        say(f"{settings.name}: there is no such folder, so it is taken for a hub name")
+    config = configuration(settings.name)
+    kind = kind_of(config)
+    say(f"{settings.name}: {config.model_type}, a {kind} model")
+    meant = {
+        section: job.paths.get(section)
+        or usual(kind, config.model_type, section, job.nsp is not None)
+        for section in SECTIONS
+    }
+    examples = read_examples(job, words=meant[SECTIONS[0]] != "GPT2LM")
+    if not examples:
+        raise UsageError("there is nothing to predict", help="give a data file of either section")
+    paths = {section: path for section, path in meant.items() if section in examples}
+    for section, path in paths.items():
+        check(path, section, kind, config.model_type, job.nsp)
+    _refuse_idle(job, paths)
+    return examples, paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +201,7 @@ class _Run:
             sections[self.section] = [{"id": i, "score": s} for i, s in listed if s is not None]
             lost = len(ids) - len(sections[self.section])
             if lost:
-                say(f"note: {lost} candidates have nothing to score and are left out")
+                say(f"note: {lost} of {len(ids)} candidates left out: there is nothing to score")
         for note in path.notes:
             say(f"note: {note}")
         return True
@@ -216,16 +232,10 @@ def _refuse_idle(job: Job, paths: dict[str, str]) -> None:
             raise UsageError(text, help=f"it is for {', '.join(bears)}; leave it out")
 
 
-def _target(
-    settings: Settings,
-    job: Job,
-    paths: dict[str, str],
-    case: str,
-    many: bool,
-    spoken: str | None,
-) -> Path:
+def _target(job: Job, name: str, case: str, many: bool) -> Path:
+    """Where the scores of a case go; `--out` is told apart by the case where there are many."""
     if job.out is None:
-        return FOLDER / result_name(settings, paths, case, spoken)
+        return FOLDER / name
     return job.out.with_name(f"{job.out.stem}_{case}{job.out.suffix}") if many else job.out
 
 
