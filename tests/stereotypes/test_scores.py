@@ -57,8 +57,8 @@ def test_the_spread_over_terms_is_the_population_one(make: Any) -> None:
 
 
 def test_terms_that_all_agree_have_no_interval_of_their_spread(make: Any) -> None:
-    always = [("race", term, 3.0, 2.0, 1.0) for term in "abcab"]
-    spread = score(*make(always))["multi_class_ss_stdev"]
+    two_of_three = [("race", term, pro, 2.0, 1.0) for term in "abc" for pro in (3.0, 3.0, 0.0)]
+    spread = score(*make(two_of_three))["multi_class_ss_stdev"]
     assert (spread.value, spread.low) == (0, None)
     assert "agrees" in spread.no_interval
 
