@@ -338,6 +338,16 @@ def test_no_interval_where_the_metric_says_so(make, labels):
         assert found.chance == 25
 
 
+def test_no_interval_at_an_end_of_the_range(make, labels):
+    """Half of the slope there is missing, so the delta method would make up an interval."""
+    gold, pred = labels(500)
+    evidence, share = make(gold, pred, 3), float(np.mean(gold == pred))
+    above = Smooth("labels", "above", lambda t: np.maximum(t["hit"] / t["n"] - share, 0), About())
+    (found,) = estimate(above, evidence)
+    assert (found.value, found.low) == (0, None)
+    assert "end of its range" in found.no_interval
+
+
 def test_few_clusters_are_flagged(make, labels, accuracy):
     gold, pred = labels(190)
     (few,) = estimate(accuracy, make(gold, pred, 3, np.arange(190) % 19))

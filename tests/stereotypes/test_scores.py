@@ -56,13 +56,6 @@ def test_the_spread_over_terms_is_the_population_one(make: Any) -> None:
     assert report["macro_icat"].value == pytest.approx((75 + 50 + 0) / 3, abs=1e-12)
 
 
-def test_terms_that_all_agree_have_no_interval_of_their_spread(make: Any) -> None:
-    two_of_three = [("race", term, pro, 2.0, 1.0) for term in "abc" for pro in (3.0, 3.0, 0.0)]
-    spread = score(*make(two_of_three))["multi_class_ss_stdev"]
-    assert (spread.value, spread.low) == (0, None)
-    assert "agrees" in spread.no_interval
-
-
 def test_a_domains_score_counts_its_own_examples_and_terms(make: Any) -> None:
     report = score(*make([*EXAMPLES, ("race", "c", 9.0, 1.0, 0.0)]))
     names = ("ss", "icat", "race.ss", "race.icat", "gender.lm")

@@ -24,6 +24,7 @@ from karat.stats.spread import Sample, Spread, agrees, at_end, clipped, refusal,
 
 AGREE = "every unit agrees, so the spread cannot be estimated"
 ONE_UNIT = "one unit has no spread"
+AT_END = "at the end of its range the score has no slope that would tell its spread"
 NO_FORMULA = "there is no closed form for this score; a bootstrap gives an interval"
 
 
@@ -179,8 +180,10 @@ class _Found:
         if not math.isfinite(variance):
             return {"no_interval": NO_FORMULA}
         se = math.sqrt(variance)
-        if agrees(se, value, metric) or at_end(value, metric):
+        if agrees(se, value, metric):
             return {"no_interval": AGREE}
+        if at_end(value, metric):
+            return {"no_interval": AT_END}
         reach = t_quantile(self.tail, self.units(c) - 1) * se
         low, high = clipped(value - reach, value + reach, metric)
         method = "delta method, t" if sample.clusters is None else "clustered delta method, t"
