@@ -100,6 +100,7 @@ def score(
         examples=examples,
         keep_evidence=keep_evidence,
     )
+    _check_written(card, [request])
     report = pipeline.score(card, request, settings)
     _write(card, request, report, say or _silent)
     return report
@@ -171,7 +172,10 @@ def compare(
     requests = [request for _, request in prepared]
     called = comparing.system_names(requests, names)
     (card,) = cards.values()
-    return comparing.compare(card, list(zip(called, requests, strict=True)), settings, stored)
+    _check_written(card, requests)
+    report = comparing.compare(card, list(zip(called, requests, strict=True)), settings, stored)
+    _write(card, requests[0], report, say or _silent)
+    return report
 
 
 def _tuple(thing: str | Sequence[str]) -> tuple[str, ...]:
@@ -188,6 +192,24 @@ def _of_system(options: Mapping[str, Any], at: int, systems: int) -> dict[str, A
         if isinstance(value, str) and value.count(",") == systems - 1 and not Path(value).exists():
             own[name] = value.split(",")[at]
     return own
+
+
+def _check_written(card: Card, requests: Sequence[Request]) -> None:
+    """Return if no option would write over a file that is read."""
+    read = [source.name for request in requests for source in (*request.gold, *request.predictions)]
+    for option in card.options:
+        path = requests[0].options.get(option.name)
+        if option.writes and path is not None and any(_same_file(path, one) for one in read):
+            flag = f"--{option.name.replace('_', '-')}"
+            raise UsageError(f"{flag} {path}: is one of the inputs", help="choose another name")
+
+
+def _same_file(path: str, other: str) -> bool:
+    """Whether both names mean one file that exists."""
+    try:
+        return Path(path).samefile(other)
+    except (OSError, ValueError):
+        return False
 
 
 def _write(card: Card, request: Request, report: Report, say: Say) -> None:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 import openpyxl
 import pytest
 
-from karat import UsageError, score
+from karat import UsageError, compare, score
 from karat.compat import stereoset_evaluation
 from karat.tasks.stereotypes import results
 from karat.tasks.stereotypes.plot import picture
@@ -148,3 +148,26 @@ def test_entries_of_another_shape_are_not_drawn(make: Any, tmp_path: Path) -> No
     ET.fromstring(drawn)
     assert "part, race: 40.00" in drawn
     assert json.loads(kept.read_text("utf-8"))["a"] == 5
+
+
+def test_all_compared_models_are_kept_and_drawn(make: Any, tmp_path: Path) -> None:
+    gold, first = make([("race", "t", 2.0, 1.0, 0.0), ("race", "u", 1.0, 2.0, 0.0)])
+    second = tmp_path / "other.json"
+    second.write_text(first.read_text("utf-8").replace("2.0", "0.5", 1), "utf-8")
+    files = {"output_file": str(tmp_path / "all.json"), "plot": str(tmp_path / "all.svg")}
+    compare(gold, first, second, trials=100, **files)
+    found = results.models(files["output_file"])
+    assert [found[name]["intrasentence"]["overall"]["SS Score"] for name in found] == [50.0, 0.0]
+    assert list(found) == ["model", "other"]
+    drawn = Path(files["plot"]).read_text("utf-8")
+    assert "model, race: 50.00" in drawn
+    assert "other, race: 0.00" in drawn
+
+
+@pytest.mark.parametrize("option", ["output_file", "plot"])
+def test_what_is_read_is_not_written_over(make: Any, option: str) -> None:
+    gold, predictions = make([("race", "t", 2.0, 1.0, 0.0)])
+    before = predictions.read_bytes()
+    with pytest.raises(UsageError, match="is one of the inputs"):
+        score(gold, predictions, **{option: str(predictions)})
+    assert predictions.read_bytes() == before

@@ -9,7 +9,7 @@ from typing import Any
 
 from karat.errors import UsageError
 from karat.model.report import Report
-from karat.tasks.stereotypes.results import OVERALL, Nested, model_name, models, nested
+from karat.tasks.stereotypes.results import OVERALL, Nested, by_model, models
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 720.0, 220.0, 24.0, 22.0, 64.0
 PLANE = 360.0
@@ -19,7 +19,7 @@ TICKS = 5
 
 
 def write(report: Report, options: Mapping[str, Any]) -> str:
-    """What was drawn: this model, with all models of a JSON file of scores where one is named."""
+    """What was drawn: the models of this report, and of a JSON file of scores if one is named."""
     path = str(options["plot"])
     if not path.lower().endswith(".svg"):
         raise UsageError(
@@ -27,7 +27,7 @@ def write(report: Report, options: Mapping[str, Any]) -> str:
         )
     told = str(options.get("output_file") or "")
     shown = models(told) if told.lower().endswith(".json") else {}
-    shown[model_name(report)] = nested(report)
+    shown |= by_model(report)
     try:
         Path(path).write_text(picture(shown), "utf-8")
     except OSError as error:

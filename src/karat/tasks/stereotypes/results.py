@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.errors import MissingExtra, UsageError
-from karat.model.report import Report
+from karat.model.report import Report, System
 from karat.tasks.stereotypes import SECTIONS
 from karat.tasks.stereotypes.metrics import OFFICIAL
 
@@ -30,9 +30,9 @@ BOOKS = (".xlsx", ".xlsm")
 _WAIT = 30.0
 
 
-def nested(report: Report) -> Nested:
-    """The numbers of a report as the original nests them; `overall` only where both tests ran."""
-    values = {score.name: score.value for score in report.scores}
+def nested(scored: Report | System) -> Nested:
+    """The numbers of a model as the original nests them; `overall` only where both tests ran."""
+    values = {score.name: score.value for score in scored.scores}
     sections = [s for s in SECTIONS if f"{s}.count" in values]
     found: Nested = {}
     for section in [*sections, OVERALL] if len(sections) != 1 else sections:
@@ -58,9 +58,18 @@ def model_name(report: Report) -> str:
     return base.rsplit(".", 1)[0] if "." in base else base
 
 
+def by_model(report: Report) -> dict[str, Nested]:
+    """The numbers of each model that a report is about: one, or those that were compared."""
+    if report.systems:
+        return {system.name: nested(system) for system in report.systems}
+    return {model_name(report): nested(report)}
+
+
 def write(report: Report, options: Mapping[str, Any]) -> str:
-    """What was done: the scores of a model added to a file, or put in place of older ones."""
-    return add(options["output_file"], model_name(report), nested(report), replace=True)
+    """What was done: the scores of each model added to a file, or put in place of older ones."""
+    target = options["output_file"]
+    done = [add(target, name, told, replace=True) for name, told in by_model(report).items()]
+    return "; ".join(done)
 
 
 def add(path: str, model: str, numbers: Nested, *, replace: bool) -> str:
