@@ -56,6 +56,29 @@ def test_help_imports_next_to_nothing(words: tuple[str, ...]) -> None:
     assert not modules & {"numpy", "scipy", "msgspec", "karat.api", "karat.cli.score"}
 
 
+@pytest.mark.parametrize(("told", "left"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
+def test_a_command_starts_no_threads_of_numpy(told: dict[str, str], left: str) -> None:
+    code = "import os; from karat.cli.main import main; main(['tasks', '--quiet']); "
+    code += "print('left', os.environ['OPENBLAS_NUM_THREADS'])"
+    settings = {k: v for k, v in environment().items() if k != "OPENBLAS_NUM_THREADS"} | told
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=settings
+    )
+    assert done.stdout.splitlines()[-1] == f"left {left}"
+
+
+def test_a_library_settles_nothing() -> None:
+    code = (
+        "import os, karat; karat.score([{'text': 'a', 'label': 0}], [{'probabilities': [1, 0]}]); "
+    )
+    code += "print(os.environ.get('OPENBLAS_NUM_THREADS'))"
+    settings = {k: v for k, v in environment().items() if k != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=settings
+    )
+    assert done.stdout == "None\n"
+
+
 @pytest.mark.parametrize(
     "words", [("score", "--help"), ("check", "--help"), ("tasks",), ("completion", "zsh")]
 )

@@ -15,7 +15,12 @@ from collections.abc import Sequence
 import click
 
 from karat import __version__
-from karat.present.streams import never_fail_to_encode, open_closed_streams, pipe_closed
+from karat.present.process import (
+    never_fail_to_encode,
+    open_closed_streams,
+    pipe_closed,
+    start_no_threads,
+)
 
 COMMANDS = {
     "score": "Weigh predictions against gold: scores, intervals, slices.",
@@ -89,6 +94,7 @@ def root(debug: bool) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status: 0 good, 1 a gate failed, 2 usage or input, 130 interrupted."""
     args = list(sys.argv[1:] if arguments is None else arguments)
+    start_no_threads()
     open_closed_streams()
     never_fail_to_encode()
     try:

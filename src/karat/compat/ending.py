@@ -15,7 +15,7 @@ def ended(work: Callable[[], int], failed: int | Callable[[Exception], int]) -> 
         sys.stdout.flush()
         return status
     except BrokenPipeError:
-        from karat.present.streams import pipe_closed
+        from karat.present.process import pipe_closed
 
         return pipe_closed()
     except KeyboardInterrupt:

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from karat.compat.ending import ended
+from karat.present.process import start_no_threads
 
 FAILED = 1
 USAGE = 2
@@ -39,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(words: Sequence[str] | None = None) -> int:
     """The exit status: 0, 1 where the files cannot be scored, 2 where the call is wrong."""
+    start_no_threads()
     made = parser()
     told = made.parse_args(words)
     wanted: dict[str, Any] = {}

@@ -1,4 +1,7 @@
-"""The standard streams at their limits: closed by the shell, or with nobody left to read them."""
+"""What a process of karat's own settles for itself: its threads, and streams at their limits.
+
+A library must not: nothing here is called when karat is imported.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,15 @@ import sys
 from pathlib import Path
 
 PIPE_CLOSED = 141
+
+
+def start_no_threads() -> None:
+    """Have NumPy, which is not imported yet, start no threads for products of matrices.
+
+    karat has next to no such products, and starting the threads costs more than all else that
+    happens before the first file is read.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def open_closed_streams() -> None:
