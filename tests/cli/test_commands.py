@@ -14,7 +14,7 @@ from karat.cli.fields import complete_field, complete_task, first_record, paths
 from karat.cli.main import COMMANDS, root
 from karat.model.problem import Problem
 from karat.model.report import Input, Report
-from karat.present.html.page import reports_in
+from karat.present.html.embedded import reports_in
 
 
 def test_every_command_of_the_table_exists(karat) -> None:
@@ -159,6 +159,14 @@ def test_schemas(karat) -> None:
     assert "scores" in report["$defs"]["Report"]["properties"]
     assert "hidden" in check["$defs"]["Check"]["properties"]
     assert karat("schema", "report").document == report
+
+
+@pytest.mark.parametrize("call", [("check", "g", "p", "q"), ("score", "no.jsonl", "no.jsonl")])
+def test_the_schema_of_errors_is_that_of_what_they_print(karat, call) -> None:
+    shape = karat("schema", "error").document["$defs"]["Failure"]
+    printed = karat(*call, "--json").document
+    assert set(shape["required"]) <= printed.keys() <= shape["properties"].keys()
+    assert bool(printed["problems"]) != ("help" in printed)
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish", "bash"])

@@ -10,11 +10,27 @@ import click
 import msgspec
 
 from karat.errors import DataError
+from karat.model.problem import Problem
 from karat.present import failures
 from karat.present.problems import counted, merged
 from karat.present.style import Style
 
 STATUS = 2
+
+
+class Failure(msgspec.Struct, kw_only=True):
+    """What --json prints where a run cannot go on; its exit status is 2.
+
+    `help` says what to do about a call that cannot work. Inputs with errors have `problems`
+    instead, each with its own help; `hidden` counts, by code, those past the first 20 of a file.
+    """
+
+    schema: int = 1
+    error: str
+    help: str | msgspec.UnsetType = msgspec.UNSET
+    problems: list[Problem] = []
+    counts: dict[str, int] = {}
+    hidden: dict[str, int] | msgspec.UnsetType = msgspec.UNSET
 
 
 def show(error: Exception, *, as_json: bool, debug: bool) -> int:
@@ -30,7 +46,7 @@ def show(error: Exception, *, as_json: bool, debug: bool) -> int:
     message, advice = describe(error)
     click.echo("\n".join(failures.message_lines(message, advice, Style.of(sys.stderr))), err=True)
     if as_json:
-        _print_json({"error": message, "help": advice, "problems": [], "counts": {}})
+        _print_json(Failure(error=message, help=advice))
     return STATUS
 
 
@@ -65,9 +81,8 @@ def _show_data_error(error: DataError, as_json: bool) -> None:
     for line in (*failures.failure_lines(error, Style.of(sys.stderr)), verdict):
         click.echo(line, err=True)
     if as_json:
-        listed = msgspec.to_builtins(list(problems))
-        _print_json({"error": verdict, "problems": listed, "counts": counts, "hidden": hidden})
+        _print_json(Failure(error=verdict, problems=list(problems), counts=counts, hidden=hidden))
 
 
-def _print_json(document: dict[str, object]) -> None:
-    click.echo(json.dumps({"schema": 1, **document}, indent=2))
+def _print_json(document: Failure) -> None:
+    click.echo(json.dumps(msgspec.to_builtins(document), indent=2))

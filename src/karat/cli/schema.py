@@ -12,10 +12,16 @@ from karat.cli.command import Command
 
 @click.command(cls=Command, name="schema")
 @click.argument(
-    "document", type=click.Choice(["report", "check"]), default="report", metavar="DOCUMENT"
+    "document",
+    type=click.Choice(["report", "check", "error"]),
+    default="report",
+    metavar="DOCUMENT",
 )
 def command(document: str) -> int:
-    """Print the JSON schema of a DOCUMENT: report (the default) or check."""
+    """Print the JSON schema of a DOCUMENT: report (the default), check, or error.
+
+    An error is what --json prints where a run cannot go on: exit status 2.
+    """
     schema = msgspec.json.schema(_shape(document))
     for shape in schema["$defs"].values():
         # Docstrings come with the indentation of the source.
@@ -30,6 +36,10 @@ def _shape(document: str) -> type[msgspec.Struct]:
         from karat.api import Check
 
         return Check
+    if document == "error":
+        from karat.cli.failures import Failure
+
+        return Failure
     from karat.model.report import Report
 
     return Report
