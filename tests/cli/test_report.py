@@ -12,7 +12,7 @@ import pytest
 
 from karat.cli.report import FORMATS
 from karat.model.report import Example, Gate, Report, Score
-from karat.present.html import page
+from karat.present.html.embedded import reports_in
 
 
 def a_run(name: str = "nli", value: float = 0.1 + 0.2) -> Report:
@@ -46,7 +46,7 @@ def test_several_runs_share_a_page(karat, run: Path, tmp_path: Path) -> None:
     other, made = tmp_path / "other.json", tmp_path / "page.htm"
     other.write_text(a_run(value=0.5).to_json(), encoding="utf-8")
     assert karat("report", str(run), str(other), "-o", str(made), "--quiet").err == ""
-    assert page.reports_in(made.read_bytes()) == [a_run(), a_run(value=0.5)]
+    assert reports_in(made.read_bytes()) == [a_run(), a_run(value=0.5)]
     assert [one["n"] for one in karat("report", str(made), "--json").document] == [4, 4]
 
 

@@ -11,20 +11,23 @@ from html.parser import HTMLParser
 import msgspec
 import pytest
 
-from karat import score
+from karat import KaratError, score
 from karat.model.report import (
     Comparison,
     Curve,
     Difference,
     Example,
     Report,
+    Score,
     Series,
     Slice,
     SliceScore,
+    System,
     Table,
 )
-from karat.present.html import charts, page, tables, verdict
+from karat.present.html import charts, embedded, page, tables, verdict
 from karat.present.html.confusion import seriation
+from karat.present.html.embedded import lean, reports_in
 from karat.present.html.markup import Safe, element
 from karat.present.html.notebook import fragment
 from karat.present.html.scale import spanning, thinned, ticks
@@ -138,17 +141,75 @@ def test_the_policy_knows_its_own_style_and_script(report: Report) -> None:
 
 
 def test_the_page_is_also_the_run_file(report: Report) -> None:
-    found = page.reports_in(page.render(evil(report)))
+    found = reports_in(page.render(evil(report)))
     assert found == [report]
     assert found[0].to_json() == report.to_json()
-    assert page.reports_in(page.render_all([report, found[0]])) == [report, report]
-    assert page.reports_in(b"<html></html>") == []
+    assert reports_in(page.render_all([report, found[0]])) == [report, report]
+    assert reports_in(b"<html></html>") == []
+
+
+def compared(systems: int, scores: int) -> Report:
+    """A comparison in which every score of every system has a formula and a reference to say."""
+    drawn = random.Random(5)
+
+    def scored(at: int) -> Score:
+        return Score(
+            name=f"profession_{at}_language_model",
+            value=drawn.random(),
+            low=drawn.random(),
+            high=drawn.random(),
+            main=at < 3,
+            formula=f"100 * comparisons won of group {at} / comparisons",
+            reference="a paper that is named in full beside every single score",
+        )
+
+    def differing(at: int) -> Difference:
+        name = f"profession_{at}_language_model"
+        return Difference(name=name, value=drawn.random(), p=drawn.random(), main=at < 3)
+
+    names = [f"system {at}" for at in range(systems)]
+    return Report(
+        kind="compare",
+        systems=[System(name=n, scores=[scored(at) for at in range(scores)]) for n in names],
+        comparisons=[
+            Comparison(
+                system=name, baseline=names[0], differences=[differing(at) for at in range(scores)]
+            )
+            for name in names[1:]
+        ],
+    )
+
+
+@pytest.mark.parametrize(("systems", "scores"), [(3, 150), (6, 150), (3, 500)])
+def test_a_page_of_very_many_scores_stays_small_and_comes_back(systems: int, scores: int) -> None:
+    report = compared(systems, scores)
+    made = page.render(report)
+    assert len(made) < 300_000
+    assert Reader(made.decode()).wrong == []
+    assert reports_in(made) == [report]
+
+
+def test_what_was_folded_is_counted() -> None:
+    text = page.render(compared(4, 150)).decode()
+    assert text.count("<summary>The first 100 of 150 differences") == 3
+    assert "<summary>All 150 differences" in page.render(compared(3, 150)).decode()
+    assert "<summary>The first 1 of 8 differences" in page.render(compared(400, 8)).decode()
+
+
+def test_a_damaged_page_is_told_and_a_bomb_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = page.render(compared(3, 500))
+    at = made.index(b'data-karat="report">') + 500
+    with pytest.raises(KaratError, match="damaged"):
+        reports_in(made[:at] + b"AAAAAAAA" + made[at + 8 :])
+    monkeypatch.setattr(embedded, "MOST_UNPACKED", 1000)
+    with pytest.raises(msgspec.DecodeError):
+        reports_in(made)
 
 
 def test_what_is_at_its_default_is_left_out_of_the_data() -> None:
-    bare = page.lean(Report(n=3, scores=[]))
+    bare = lean(Report(n=3, scores=[]))
     assert bare == {"n": 3}
-    assert page.lean(Report(level=None)) == {"level": None}
+    assert lean(Report(level=None)) == {"level": None}
 
 
 def test_the_sections_stand_in_their_order(report: Report) -> None:

@@ -20,7 +20,8 @@ from karat.cli.main import main
 from karat.model.report import Report
 from karat.model.seen import Trials
 from karat.model.suite import worst
-from karat.present.html.page import render, reports_in
+from karat.present.html.embedded import reports_in
+from karat.present.html.page import render
 from karat.stats.multiple import benjamini_hochberg
 from karat.suite import subsets
 from karat.suite.limits import LIMITS, limits

@@ -20,6 +20,7 @@ from karat.model.report import Report
 from karat.model.task import Card
 from karat.present import jsonfile
 from karat.present.html import page as html
+from karat.present.html.embedded import reports_in
 from karat.present.style import Style
 from karat.present.widths import WIDTH, width
 
@@ -121,7 +122,7 @@ def _stress(card: Card, folder: Path) -> list[Path]:
 def _index(path: Path, pages: list[Path]) -> Path:
     """The path, which now holds a page with a link to each of the others."""
     entries = [
-        (page.relative_to(path.parent).as_posix(), html.reports_in(page.read_bytes())[0])
+        (page.relative_to(path.parent).as_posix(), reports_in(page.read_bytes())[0])
         for page in pages
     ]
     jsonfile.write_atomically(path, html.render_index("karat demo", entries))

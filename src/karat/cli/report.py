@@ -14,6 +14,7 @@ from karat.cli.outputs import WRITERS, check_outputs, is_page, put, write_output
 from karat.errors import UsageError
 from karat.model.report import SCHEMA, Report
 from karat.present.html import page
+from karat.present.html.embedded import reports_in
 from karat.present.style import Style
 from karat.present.terminal import render
 
@@ -93,7 +94,7 @@ def load(path: str) -> list[Report]:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     try:
         if content.lstrip()[:1] == b"<":
-            found = page.reports_in(content)
+            found = reports_in(content)
         else:
             found = [Report.from_json(content)]
             if not found[0].task or found[0].schema != SCHEMA:

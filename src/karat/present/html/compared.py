@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +26,9 @@ from karat.present.html.sheet import Cell, Column, Footnotes, sheet, with_span
 from karat.present.numbers import chance
 
 MOST_SLICES = 60
-MOST_ROWS = 200
+MOST_ROWS = 300
+"""Of the folded tables of all differences, all systems together: more would make the page slow."""
+
 MOST_DRAWN = 6
 """More systems than there are colours are not drawn beside their scores."""
 
@@ -38,10 +41,11 @@ def comparison_section(report: Report, heading: str, below: str) -> Safe:
     if not report.comparisons:
         return Safe("")
     parts = [element(heading, "Comparison"), _systems(report.systems), _legend(report)]
-    many = len(report.comparisons) > 1
+    systems = len(report.comparisons)
+    most = math.ceil(MOST_ROWS / systems)
     for one in report.comparisons:
         title = element(below, f"{one.system} against {one.baseline}")
-        parts += [title, _differences(one, many), _slices(one)]
+        parts += [title, _differences(one, most, systems > 1), _slices(one)]
     return joined(parts)
 
 
@@ -125,8 +129,11 @@ def _score(system: System, name: str, letters: Mapping[str, str]) -> Cell:
     return Cell(shown, score.value)
 
 
-def _differences(one: Comparison, many: bool) -> Safe:
-    """The main differences; all of them folded below. `many`: p is adjusted for several systems."""
+def _differences(one: Comparison, most: int, many: bool) -> Safe:
+    """The main differences; the first `most` of all folded below.
+
+    `many`: p is adjusted for several systems.
+    """
     main = [d for d in one.differences if d.main] or one.differences[:12]
     caption = f"{one.system} minus {one.baseline}"
     if not main:
@@ -134,10 +141,10 @@ def _differences(one: Comparison, many: bool) -> Safe:
     table = _forest(caption, [_Row(d.name, None, d) for d in main], "metric", many)
     if len(main) == len(one.differences):
         return table
-    rows = [_Row(d.name, None, d) for d in one.differences[:MOST_ROWS]]
+    rows = [_Row(d.name, None, d) for d in one.differences[:most]]
     word = f"All {len(one.differences)} differences: {caption}"
     if len(rows) < len(one.differences):
-        word = f"The first {MOST_ROWS} of {len(one.differences)} differences: {caption}"
+        word = f"The first {most} of {len(one.differences)} differences: {caption}"
     all_of_them = _forest(word, rows, "metric", many, drawn=False)
     return joined(table, element("details", element("summary", word), all_of_them))
 

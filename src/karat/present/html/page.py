@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeAlias
-
-import msgspec
+from typing import TypeAlias
 
 from karat.model.report import Report
 from karat.present.html.about import about_section, gate_section, problem_section
 from karat.present.html.compared import comparison_section
+from karat.present.html.embedded import embedded
 from karat.present.html.figures import main_scores, size
 from karat.present.html.items import item_section
 from karat.present.html.markup import Safe, breakable, element, joined
 from karat.present.html.runs import names_of, shared_section
 from karat.present.html.scores import score_section, score_table
 from karat.present.html.slices import slice_section
-from karat.present.html.suite import shortened, suite_section
+from karat.present.html.suite import suite_section
 from karat.present.html.verdict import sentences
 from karat.present.html.views import view_section
 from karat.present.numbers import plural
 from karat.present.terminal import subject
 
-DATA = re.compile(rb'<script type="application/json" data-karat="report">(.*?)</script>', re.DOTALL)
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'%3E"
     "%3Crect width='9' height='9' rx='2' fill='%23a87b12'/%3E%3C/svg%3E"
@@ -88,11 +85,6 @@ def render_index(title: str, entries: Sequence[tuple[str, Report]]) -> bytes:
 def is_page(content: bytes) -> bool:
     """Whether these are the bytes of a page that karat wrote."""
     return GENERATOR.encode() in content[:4096]
-
-
-def reports_in(content: bytes) -> list[Report]:
-    """The reports that a page holds, none where it is no page of karat."""
-    return [Report.from_json(found) for found in DATA.findall(content)]
 
 
 def sections_of(report: Report, level: int, prefix: str, images: Path | None) -> list[Section]:
@@ -163,7 +155,7 @@ def document(
     top = element("header", element("span", "karat", class_="brand"), nav, toggle, class_="top")
     skip = element("a", "Skip to the report", href="#report", class_="skip")
     main = element("main", body, id="report", tabindex="-1")
-    page = element("body", skip, top, main, [_data(report) for report in reports])
+    page = element("body", skip, top, main, [embedded(report) for report in reports])
     whole = element("html", head, page, lang="en", class_="karat")
     return f"<!doctype html>\n{whole}\n".encode()
 
@@ -177,35 +169,3 @@ def _hash(code: str) -> str:
     """What the page's policy knows its own style and script by."""
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
     return f"'sha256-{digest}'"
-
-
-def _data(report: Report) -> Safe:
-    """The report's JSON, without what is at its default; `<` can end nothing in it.
-
-    Kept evidence and cases beyond those shown stay out: the `.json` has them, and they may be many.
-    """
-    shown = msgspec.structs.replace(shortened(report), evidence=None)
-    code = msgspec.json.encode(lean(shown)).decode().replace("<", "\\u003c")
-    return element("script", Safe(code), type="application/json", data_karat="report")
-
-
-def lean(value: Any) -> Any:
-    """The value as plain data, fields at their default left out."""
-    if isinstance(value, msgspec.Struct):
-        return {
-            one.encode_name: lean(getattr(value, one.name))
-            for one in msgspec.structs.fields(value)
-            if not _is_default(one, getattr(value, one.name))
-        }
-    if isinstance(value, list):
-        return [lean(one) for one in value]
-    if isinstance(value, dict):
-        return {key: lean(one) for key, one in value.items()}
-    return value
-
-
-def _is_default(one: msgspec.structs.FieldInfo, value: Any) -> bool:
-    if one.default is not msgspec.NODEFAULT:
-        return type(value) is type(one.default) and bool(value == one.default)
-    made = one.default_factory
-    return made is not msgspec.NODEFAULT and bool(value == made())
