@@ -72,8 +72,8 @@ def test_a_stopped_training_ends_as_an_unbroken_one(
     def fresh() -> Trainer:
         return Trainer(Settings(model(short)), recipe, make_pairs(documents, 27))
 
-    unbroken = fresh()
-    for _ in unbroken.go(lambda text: None):
+    unbroken, said, again = fresh(), list[str](), list[str]()
+    for _ in unbroken.go(said.append):
         pass
     stopped = fresh()
     for count, _ in enumerate(stopped.go(lambda text: None, checkpoint)):
@@ -82,8 +82,9 @@ def test_a_stopped_training_ends_as_an_unbroken_one(
     resumed = fresh()
     resumed.restore(checkpoint)
     assert (resumed.epoch, resumed.batch) != (0, 0)
-    for _ in resumed.go(lambda text: None, checkpoint):
+    for _ in resumed.go(again.append, checkpoint):
         pass
+    assert again == said[-len(again) :]
     told = resumed.model.state_dict()
     for name, weight in unbroken.model.state_dict().items():
         assert torch.equal(weight, told[name]), name

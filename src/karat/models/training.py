@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,25 @@ class Recipe:
     clip: float = 1.0
     amp: str = "none"
     every: int = 0
+
+
+@dataclass(slots=True)
+class _Told:
+    """What an epoch has shown so far."""
+
+    seen: int = 0
+    right: int = 0
+    loss: float = 0.0
+
+    def add(self, loss: float, right: int, seen: int) -> None:
+        """Count a batch, whose loss is a mean."""
+        self.loss += loss * seen
+        self.right += right
+        self.seen += seen
+
+    def shown(self) -> str:
+        """Mean loss and accuracy."""
+        return f"loss {self.loss / self.seen:.4f}, accuracy {self.right / self.seen:.3f}"
 
 
 class Trainer:
@@ -75,6 +94,7 @@ class Trainer:
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimiser, self._rate)
         self.scaler = torch.amp.GradScaler(self._device.type, enabled=recipe.amp == "fp16")
         self.epoch = self.batch = 0
+        self._told = _Told()
         self.settings = settings
 
     def _rate(self, step: int) -> float:
@@ -130,9 +150,9 @@ class Trainer:
     def go(self, tell: Told, checkpoint: Path | None = None) -> Iterator[tuple[int, int]]:
         """(epoch, batch) after each batch, until the end. Stopping the iteration stops training."""
         self.model.train()
+        told = self._told
         amp = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(self.recipe.amp)
-        seen = right = 0
-        total, due = 0.0, False
+        due = False
         while self.epoch < self.recipe.epochs:
             batches = self._batches(self.epoch)
             while self.batch < len(batches):
@@ -143,8 +163,7 @@ class Trainer:
                 self.batch += 1
                 if self.batch % self.recipe.accumulation == 0 or self.batch == len(batches):
                     self._step()
-                total += float(loss.detach()) * len(labels)
-                seen, right = seen + len(labels), right + hits
+                told.add(float(loss.detach()), hits, len(labels))
                 # Gradients that are not yet applied are not stored: a checkpoint waits for a step.
                 stepped = self.batch % self.recipe.accumulation == 0
                 due |= bool(self.recipe.every) and self.batch % self.recipe.every == 0
@@ -152,10 +171,9 @@ class Trainer:
                     self.save(checkpoint)
                     due = False
                 yield self.epoch, self.batch
-            tell(f"epoch {self.epoch + 1}: loss {total / seen:.4f}, accuracy {right / seen:.3f}")
-            seen = right = 0
-            total = 0.0
+            tell(f"epoch {self.epoch + 1}: {told.shown()}")
             self.epoch, self.batch = self.epoch + 1, 0
+            told = self._told = _Told()
 
     def _step(self) -> None:
         self.scaler.unscale_(self.optimiser)
@@ -188,6 +206,7 @@ class Trainer:
             "batch": self.batch,
             "random": torch.get_rng_state(),
             "run": self._run(),
+            "told": asdict(self._told),
         }
         if self._device.type == "cuda":
             state["device_random"] = torch.cuda.get_rng_state(self._device)
@@ -215,6 +234,7 @@ class Trainer:
         )
         self.scaler.load_state_dict(state["scaler"])
         self.epoch, self.batch = state["epoch"], state["batch"]
+        self._told = _Told(**state["told"])
         torch.set_rng_state(state["random"])
         if "device_random" in state and self._device.type == "cuda":
             torch.cuda.set_rng_state(state["device_random"], self._device)
