@@ -460,5 +460,5 @@ def _known_options(card: Card, options: Mapping[str, Any]) -> dict[str, Any]:
         if known[name].many
         else value
         for name, value in options.items()
-        if value is not None and value != ()
+        if value is not None and not (isinstance(value, tuple) and not value)
     }

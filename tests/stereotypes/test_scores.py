@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from karat import DataError, check, score
@@ -302,3 +303,28 @@ def test_equal_texts_with_scores_apart_are_told(make: Any, apart: int, told: boo
     gold.write_text("".join(json.dumps(row) + "\n" for row in rows))
     codes = {problem.code for problem in score(gold, predictions).problems}
     assert ("scores-apart" in codes) is told
+
+
+def test_a_file_of_both_tests_is_read_for_what_it_is_named(make: Any) -> None:
+    gold, predictions = make([("race", "t", 2.0, 1.0, 0.0), ("race", "u", 2.0, 1.0, 0.0)])
+    rows = [json.loads(line) for line in gold.read_text().splitlines()]
+    rows[0]["section"], rows[1]["section"] = "intrasentence", "intersentence"
+    data: dict[str, Any] = {"intrasentence": [], "intersentence": []}
+    for row in rows:
+        own = [
+            {"id": row[f"c{i}_id"], "sentence": "s", "gold_label": row[f"c{i}_gold_label"]}
+            for i in (1, 2, 3)
+        ]
+        data[row["section"]].append({**row, "sentences": own})
+    dev = gold.with_name("dev.json")
+    dev.write_text(json.dumps({"version": "1.1", "data": data}))
+    gold.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    kept = json.loads(predictions.read_text())["intrasentence"]
+    predictions.write_text(json.dumps({"intrasentence": kept[:3], "intersentence": kept[3:]}))
+    for file in (str(gold), gold, str(dev), dev, rows, pd.DataFrame(rows)):
+        flags: dict[str, Any] = {"intrasentence_df_file": file, "intersentence_df_file": file}
+        assert score(str(predictions), **flags).count == 2
+        for flag in flags:
+            report = score(str(predictions), **{flag: file})
+            assert report.count == 1
+            assert report[f"{flag.removesuffix('_df_file')}.count"].value == 1

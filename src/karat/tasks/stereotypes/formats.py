@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from itertools import compress
+from itertools import compress, zip_longest
 from operator import attrgetter
 from typing import Any
 
@@ -29,16 +29,23 @@ _NAMED = re.compile(r"(intra|inter)sentence")
 
 
 def read_sheets(request: Request, wanted: Iterable[str], problems: Problems) -> list[Sheet]:
-    """The sheets of all gold files. `wanted` names further columns to decode from JSON rows."""
+    """The sheets of all gold files. `wanted` names further columns to decode from JSON rows.
+
+    Files that options name come first, in the order of the tests; of one that holds both tests, the
+    test that it is named for is taken.
+    """
     sheets: list[Sheet] = []
-    for source in request.gold:
+    named = [s for s in SECTIONS if request.options.get(f"{s}_df_file") is not None]
+    for source, section in zip_longest(request.gold, named):
         faults = source.check()
         for fault in faults:
             problems.take(fault)
         if faults:
             continue
         try:
-            sheets += _sheets(source, request, tuple(wanted), problems)
+            found = _sheets(source, section, tuple(wanted), problems)
+            both = section is not None and len(found) > 1
+            sheets += [one for one in found if one.section == section] if both else found
         except DataError as error:
             for problem in error.problems:
                 problems.take(problem)
@@ -69,8 +76,9 @@ def gathered(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _sheets(
-    source: Source, request: Request, wanted: tuple[str, ...], problems: Problems
+    source: Source, section: str | None, wanted: tuple[str, ...], problems: Problems
 ) -> list[Sheet]:
+    """The sheets of one file, which an option may name as the data of a section."""
     peek = source.peek()
     if peek.shape == "object":
         return read_release(source, problems)
@@ -95,7 +103,7 @@ def _sheets(
     whole = Sheet(source.name, "", columns, n, _line(lines))
     if "sent_more" in columns:
         return [_named(whole, PAIRS)]
-    return _by_section(whole, request, problems)
+    return _by_section(whole, section, problems)
 
 
 def _line(lines: Sequence[int] | None) -> Any:
@@ -106,17 +114,18 @@ def _named(sheet: Sheet, section: str) -> Sheet:
     return Sheet(sheet.file, section, sheet.columns, sheet.n, sheet.line_of)
 
 
-def _by_section(sheet: Sheet, request: Request, problems: Problems) -> list[Sheet]:
-    """The sheet under its section, cut in two where a column says so."""
-    by_rows = SECTIONS[0] if _has_blank(sheet) else SECTIONS[1]
-    for section in SECTIONS:
-        if request.options.get(f"{section}_df_file") == sheet.file:
-            if section != by_rows:
-                _warn_of_section(sheet, f"--{section}-df-file", section, by_rows, problems)
-            return [_named(sheet, section)]
+def _by_section(sheet: Sheet, asked: str | None, problems: Problems) -> list[Sheet]:
+    """The sheet under its section: as a column says, the option, its name, or its rows."""
     told = sheet.columns.get("section")
+    if told and set(told) == set(SECTIONS):
+        return [_part(sheet, section, told) for section in SECTIONS]
+    by_rows = SECTIONS[0] if _has_blank(sheet) else SECTIONS[1]
+    if asked is not None:
+        if asked != by_rows:
+            _warn_of_section(sheet, f"--{asked}-df-file", asked, by_rows, problems)
+        return [_named(sheet, asked)]
     if told and set(told) <= set(SECTIONS):
-        return [_part(sheet, section, told) for section in SECTIONS if section in told]
+        return [_named(sheet, str(told[0]))]
     name = _NAMED.search(sheet.file.replace("\\", "/").rsplit("/", 1)[-1])
     section = f"{name[1]}sentence" if name else by_rows
     if section != by_rows:
