@@ -196,20 +196,14 @@ def _of_system(options: Mapping[str, Any], at: int, systems: int) -> dict[str, A
 
 def _check_written(card: Card, requests: Sequence[Request]) -> None:
     """Return if no option would write over a file that is read."""
+    from karat.present.jsonfile import same_file
+
     read = [source.name for request in requests for source in (*request.gold, *request.predictions)]
     for option in card.options:
         path = requests[0].options.get(option.name)
-        if option.writes and path is not None and any(_same_file(path, one) for one in read):
+        if option.writes and path is not None and any(same_file(path, one) for one in read):
             flag = f"--{option.name.replace('_', '-')}"
             raise UsageError(f"{flag} {path}: is one of the inputs", help="choose another name")
-
-
-def _same_file(path: str, other: str) -> bool:
-    """Whether both names mean one file that exists."""
-    try:
-        return Path(path).samefile(other)
-    except (OSError, ValueError):
-        return False
 
 
 def _write(card: Card, request: Request, report: Report, say: Say) -> None:

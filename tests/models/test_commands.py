@@ -131,6 +131,31 @@ def test_no_section_is_run_before_all_paths_are_sound(
     assert "intrasentence: GPT2LM" not in err
 
 
+@pytest.mark.parametrize("again", ["flag", "comma"])
+def test_data_named_twice(
+    again: str, karat: Run, model: Callable[[str], str], data: dict[str, str], tmp_path: Path
+) -> None:
+    file = data["intrasentence"]
+    more = [file, "--intrasentence-df-file", file] if again == "flag" else [f"{file},{file}"]
+    words = ["--pretrained-class", model("gpt2"), "--out", str(tmp_path / "p.json")]
+    status, _, err = karat("predict", "stereoset", *more, *words)
+    assert status == 2
+    assert ("named twice" if again == "flag" else "section-repeated") in err
+
+
+@pytest.mark.parametrize("what", ["stereoset", "text-classification", "train"])
+def test_data_are_not_written_over(
+    what: str, karat: Run, model: Callable[[str], str], tmp_path: Path
+) -> None:
+    file = tmp_path / "data.pth"
+    file.write_text("A b. C d.\nE f. G h.\n")
+    words = ["train", "nsp"] if what == "train" else ["predict", what]
+    status, _, err = karat(*words, file, "--pretrained-class", model("gpt2"), "--out", file)
+    assert status == 2
+    assert "is one of the inputs" in err
+    assert file.read_text().startswith("A b.")
+
+
 def test_words_are_needed_where_they_are_read(
     karat: Run, model: Callable[[str], str], tmp_path: Path
 ) -> None:

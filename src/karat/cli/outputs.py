@@ -8,7 +8,7 @@ from pathlib import Path
 
 from karat.errors import UsageError
 from karat.model.report import Report
-from karat.present.jsonfile import write_atomically
+from karat.present.jsonfile import same_file, write_atomically
 
 WRITERS = {
     ".json": "karat.present.jsonfile",
@@ -36,10 +36,8 @@ def check_outputs(paths: Iterable[str], inputs: Iterable[str | None] = ()) -> No
 
     What is read is never written over: `inputs` are the files of both sides, with commas between.
     """
-    read = [Path(part) for one in inputs if one for part in (one, *one.split(","))]
     for path in paths:
-        if any(_same(Path(path), one) for one in read):
-            raise UsageError(f"--out {path}: is one of the inputs", help="choose another name")
+        spare_inputs(path, inputs)
         if Path(path).suffix.lower() not in WRITERS:
             known = ", ".join(WRITERS)
             raise UsageError(
@@ -52,12 +50,11 @@ def check_outputs(paths: Iterable[str], inputs: Iterable[str | None] = ()) -> No
             raise UsageError(f"--out {path}: is a folder")
 
 
-def _same(path: Path, other: Path) -> bool:
-    """Whether both names mean one file that exists."""
-    try:
-        return path.samefile(other)
-    except (OSError, ValueError):
-        return False
+def spare_inputs(path: str | Path, inputs: Iterable[str | Path | None]) -> None:
+    """Return if the output is none of the inputs, each a file or several with commas between."""
+    read = [part for one in inputs if one for part in (str(one), *str(one).split(","))]
+    if any(same_file(path, one) for one in read):
+        raise UsageError(f"--out {path}: is one of the inputs", help="choose another name")
 
 
 def write_outputs(report: Report, paths: Iterable[str]) -> list[str]:

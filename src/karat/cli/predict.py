@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli.command import Command, speaker
+from karat.cli.outputs import spare_inputs
 from karat.errors import DataError, UsageError
 from karat.present.jsonfile import write_atomically
 from karat.present.progress import meter
@@ -115,6 +116,7 @@ def cache(
     for name in ONLY_STEREOSET:
         if given[name]:
             raise UsageError(f"--{name.replace('_', '-')} belongs to karat predict stereoset")
+    spare_inputs(out, [data])
     say = speaker(quiet) or silent
     written = predict_cache(
         settings_of(given),
@@ -151,6 +153,10 @@ def stereoset(
         files[section] = None if given[f"skip_{section}"] else given[f"{section}_df_file"]
         if data and given[f"skip_{section}"]:
             raise UsageError(f"--skip-{section} goes with the df-file flags, not with DATA")
+    if data and any(files.values()):
+        raise UsageError("the data are named twice", help="give DATA or the df-file flags")
+    if out is not None:
+        spare_inputs(out, [*data, *files.values(), given["nsp_model_path"]])
     job = Job(
         files=files,
         paths={section: given[f"{section}_model"] for section in SECTIONS},

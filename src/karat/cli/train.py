@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from karat.cli.command import Command, speaker
+from karat.cli.outputs import spare_inputs
 from karat.cli.predict import silent
 from karat.errors import UsageError
 
@@ -56,6 +57,7 @@ def command(texts: tuple[Path, ...], out: Path, quiet: bool, resume: bool, **giv
 
     if out.suffix not in (".safetensors", ".pth", ".pt"):
         raise UsageError(f"--out {out}: .safetensors, .pth or .pt is needed")
+    spare_inputs(out, texts)
     recipe = Recipe(
         given["epochs"],
         given["batch_size"],

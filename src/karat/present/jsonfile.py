@@ -53,3 +53,11 @@ def _mode(target: Path) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
+
+
+def same_file(path: str | Path, other: str | Path) -> bool:
+    """Whether both names mean one file that exists."""
+    try:
+        return Path(path).samefile(other)
+    except (OSError, ValueError):
+        return False

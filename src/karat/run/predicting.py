@@ -80,6 +80,10 @@ def read_examples(job: Job, *, words: bool = True) -> dict[str, list[Example]]:
     for sheet in sheets:
         if not check_sheet(sheet, problems):
             continue
+        if sheet.section in found:
+            text = f"there is {sheet.section} data in another file already"
+            problems.add("section-repeated", text, file=sheet.file)
+            continue
         columns = sheet.columns
         lacking = [name for name in WORDS if words and name not in columns]
         if sheet.section == SECTIONS[0] and lacking:
@@ -89,7 +93,7 @@ def read_examples(job: Job, *, words: bool = True) -> dict[str, list[Example]]:
             continue
         names = list(columns)
         rows = (dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True))
-        found.setdefault(sheet.section, []).extend(from_rows(rows))
+        found[sheet.section] = from_rows(rows)
     if problems.errors:
         raise DataError(problems)
     return found
