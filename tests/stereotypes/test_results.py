@@ -171,3 +171,12 @@ def test_what_is_read_is_not_written_over(make: Any, option: str) -> None:
     with pytest.raises(UsageError, match="is one of the inputs"):
         score(gold, predictions, **{option: str(predictions)})
     assert predictions.read_bytes() == before
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    link, behind = tmp_path / "scores.json", tmp_path / "far" / "scores.json"
+    link.symlink_to(behind)
+    results.add(str(link), "m", NUMBERS, replace=True)
+    assert link.is_symlink()
+    assert json.loads(behind.read_text("utf-8")) == {"m": NUMBERS}

@@ -78,7 +78,8 @@ def add(path: str, model: str, numbers: Nested, *, replace: bool) -> str:
     In a JSON file a model has one entry, which is always replaced. In a workbook `replace` puts
     the new row in place of the model's old one; else it is appended, as the original does.
     """
-    target = Path(path)
+    # A link is followed: the file behind it is renamed over, and locked.
+    target = Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
     ending = target.suffix.lower()
     if ending != ".json" and ending not in BOOKS:
         raise UsageError(
