@@ -345,16 +345,13 @@ def convert(
 
 
 def _checked(task: str, problems: Problems, inputs: list[Input]) -> Check:
-    counts = {level: problems.count(level) for level in ("error", "warning", "note")}
-    hidden: dict[str, int] = {}
-    for (code, _), more in problems.hidden().items():
-        hidden[code] = hidden.get(code, 0) + more
+    """What the collected problems come to."""
     return Check(
         task=task,
         ok=not problems.errors,
-        counts=counts,
+        counts=problems.counts,
         problems=list(problems),
-        hidden=hidden,
+        hidden=problems.hidden,
         inputs=inputs,
     )
 

@@ -28,5 +28,25 @@ def test_what_is_past_the_bound_is_counted() -> None:
         problems.add("code", "message", file="a", line=line + 1)
     problems.add("other", "message", file="a", line=1, severity="warning")
     assert len(list(problems)) == SHOWN_PER_CODE + 1
-    assert problems.hidden() == {("code", "a"): 5}
-    assert (problems.errors, problems.count("warning")) == (SHOWN_PER_CODE + 5, 1)
+    assert problems.hidden == {"code": 5}
+    assert problems.counts == {"error": SHOWN_PER_CODE + 5, "warning": 1, "note": 0}
+
+
+def test_hidden_ones_are_added_up_over_files() -> None:
+    problems = Problems()
+    for file in ("a", "b"):
+        problems.count_more("code", "error", file, SHOWN_PER_CODE + 2)
+    assert problems.hidden == {"code": 4}
+
+
+def test_joined_collectors_count_what_both_met_once() -> None:
+    first, second, many = Problems(), Problems(), SHOWN_PER_CODE + 5
+    for side in (first, second):
+        for line in range(many):
+            side.add("of-gold", "message", file="gold", line=line + 1)
+    for line in range(many + 7):
+        second.add("of-system", "message", file="second", line=line + 1)
+    first.join(second)
+    assert first.errors == many + many + 7
+    assert first.hidden == {"of-gold": 5, "of-system": 12}
+    assert len(list(first)) == 2 * SHOWN_PER_CODE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from karat.model.problem import Problem
-from karat.present.problems import counted, merged, problem_lines
+from karat.present.problems import counted, problem_lines
 from karat.present.style import Style
 
 
@@ -25,7 +25,3 @@ def test_ruff_style_with_each_help_once() -> None:
 def test_counts_in_words() -> None:
     assert counted({"error": 2, "warning": 1, "note": 0}) == "2 errors, 1 warning"
     assert counted({"note": 1}) == "0 errors, 0 warnings, 1 note"
-
-
-def test_hidden_ones_are_added_up_over_files() -> None:
-    assert merged({("a", "x"): 2, ("a", "y"): 3, ("b", None): 1}) == {"a": 5, "b": 1}

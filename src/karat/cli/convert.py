@@ -10,7 +10,7 @@ import click
 from karat.cli.command import Command, speaker
 from karat.cli.fields import complete_task
 from karat.errors import DataError, UsageError
-from karat.present.problems import merged, problem_lines
+from karat.present.problems import problem_lines
 from karat.present.style import Style
 from karat.present.widths import wrap
 
@@ -58,7 +58,7 @@ def command(
         error.outcome = "nothing was written"
         raise
     told = [one for one in problems if not (quiet and one.severity == "note")]
-    lines = problem_lines(told, merged(problems.hidden()), Style.of(sys.stderr))
+    lines = problem_lines(told, problems.hidden, Style.of(sys.stderr))
     if lines:
         click.echo("\n".join(lines), err=True)
     say = speaker(quiet)

@@ -12,7 +12,7 @@ import msgspec
 from karat.errors import DataError
 from karat.model.problem import Problem
 from karat.present import failures
-from karat.present.problems import counted, merged
+from karat.present.problems import counted
 from karat.present.style import Style
 
 STATUS = 2
@@ -75,13 +75,12 @@ def _lower(message: str) -> str:
 
 def _show_data_error(error: DataError, as_json: bool) -> None:
     problems = error.problems
-    counts = {level: problems.count(level) for level in ("error", "warning", "note")}
-    hidden = merged(problems.hidden())
-    verdict = f"{counted(counts)}; {error.outcome}"
+    verdict = f"{counted(problems.counts)}; {error.outcome}"
     for line in (*failures.failure_lines(error, Style.of(sys.stderr)), verdict):
         click.echo(line, err=True)
     if as_json:
-        _print_json(Failure(error=verdict, problems=list(problems), counts=counts, hidden=hidden))
+        listed, counts, hidden = list(problems), problems.counts, problems.hidden
+        _print_json(Failure(error=verdict, problems=listed, counts=counts, hidden=hidden))
 
 
 def _print_json(document: Failure) -> None:

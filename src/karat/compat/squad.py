@@ -145,10 +145,10 @@ def tell(problems: Problems) -> None:
     """Print the problems on stderr."""
     if not len(problems):
         return
-    from karat.present.problems import merged, problem_lines
+    from karat.present.problems import problem_lines
     from karat.present.style import Style
 
-    for line in problem_lines(problems, merged(problems.hidden()), Style.of(sys.stderr)):
+    for line in problem_lines(problems, problems.hidden, Style.of(sys.stderr)):
         print(line, file=sys.stderr)
 
 

@@ -3,7 +3,7 @@
 Two kinds. `Counts` holds sums: a table of the *distinct* rows of evidence and, for each item, which
 of them it is. Scores are functions of the weighted column totals, so a resample needs nothing but
 new weights. Evidence that depends on an order (AP, AUROC) belongs to its task: any object with a
-name, a number of units and `take` will do, and the task's `EventMetric`s know how to read it.
+name, a number of units and `take` will do, and the task's `Events` metrics know how to read it.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -81,6 +81,15 @@ class Problems:
         if n > 0:
             self._totals[code, severity, file] += n
 
+    def join(self, other: Problems) -> None:
+        """Take in what another collector met; what both met counts once."""
+        known = set(self._kept)
+        for problem in other:
+            if problem not in known:
+                self.take(problem)
+        for tally, n in other._totals.items():
+            self._totals[tally] = max(self._totals[tally], n)
+
     def count(self, severity: Severity) -> int:
         """How many problems of this severity were met, shown or not."""
         return sum(n for (_, level, _), n in self._totals.items() if level == severity)
@@ -90,13 +99,19 @@ class Problems:
         """How many errors were met; above 0 nothing may be scored."""
         return self.count("error")
 
-    def hidden(self) -> dict[tuple[str, str | None], int]:
-        """(code, file) -> how many more there are than the kept ones."""
-        return {
-            (code, file): n - SHOWN_PER_CODE
-            for (code, _, file), n in self._totals.items()
-            if n > SHOWN_PER_CODE
-        }
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many of each severity were met."""
+        return {severity: self.count(severity) for severity in get_args(Severity)}
+
+    @property
+    def hidden(self) -> dict[str, int]:
+        """Code -> how many more there are than the kept ones, in all files."""
+        more: Counter[str] = Counter()
+        for (code, _, _), n in self._totals.items():
+            if n > SHOWN_PER_CODE:
+                more[code] += n - SHOWN_PER_CODE
+        return dict(more)
 
     def __iter__(self) -> Iterator[Problem]:
         """The kept problems: files in the order in which they were met, each by line and record.

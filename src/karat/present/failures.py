@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from karat.errors import DataError, KaratError
-from karat.present.problems import merged, problem_lines
+from karat.present.problems import problem_lines
 from karat.present.style import Style
 from karat.present.widths import clean
 
@@ -11,7 +11,7 @@ from karat.present.widths import clean
 def failure_lines(error: Exception, style: Style) -> list[str]:
     """Every problem of bad input; else the message and, where there is one, the advice."""
     if isinstance(error, DataError):
-        return problem_lines(error.problems, merged(error.problems.hidden()), style)
+        return problem_lines(error.problems, error.problems.hidden, style)
     return message_lines(*describe(error), style)
 
 

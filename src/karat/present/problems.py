@@ -47,14 +47,6 @@ def _some(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def merged(hidden: Mapping[tuple[str, str | None], int]) -> dict[str, int]:
-    """How many more of each code, whatever the file."""
-    total: dict[str, int] = {}
-    for (code, _), n in hidden.items():
-        total[code] = total.get(code, 0) + n
-    return total
-
-
 def brief(problems: list[Problem], counts: Mapping[str, int], style: Style) -> list[str]:
     """The first few problems of a run that scored all the same, for the end of its page."""
     worth = [p for p in problems if p.severity != "note"]

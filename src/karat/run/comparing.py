@@ -138,10 +138,7 @@ def _measure(card: Card, request: Request, problems: Problems) -> Any:
         found = pipeline.measure(card, request, own)
     except DataError as stopped:
         own = stopped.problems
-    known = {(p.code, p.file, p.line, p.key, p.message) for p in problems}
-    for problem in own:
-        if (problem.code, problem.file, problem.line, problem.key, problem.message) not in known:
-            problems.take(problem)
+    problems.join(own)
     return found
 
 
@@ -290,7 +287,7 @@ def _report(
         comparisons=comparisons,
         gates=verdicts.judge(comparisons, settings.fail_if_worse),
         problems=list(problems),
-        problem_counts={level: problems.count(level) for level in ("error", "warning", "note")},
+        problem_counts=problems.counts,
         inputs=_inputs(runs),
         notes=[*_notes(runs, clusters), *_doubts(comparisons, 1 - settings.level)],
         signature=_signature(runs, settings),

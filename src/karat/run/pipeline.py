@@ -132,7 +132,7 @@ def infer(measured: Measured, settings: RunSettings, problems: Problems) -> Repo
         curves=curves,
         examples=examples,
         problems=list(problems),
-        problem_counts={level: problems.count(level) for level in ("error", "warning", "note")},
+        problem_counts=problems.counts,
         inputs=inputs_of(measured.request),
         notes=_notes(measured, scores),
         signature=signing.sign(measured, settings.interval, settings.seed),

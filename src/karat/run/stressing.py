@@ -240,7 +240,7 @@ def _report(
         item=card.item,
         n=material.other.n,
         problems=list(problems),
-        problem_counts={kind: problems.count(kind) for kind in ("error", "warning", "note")},
+        problem_counts=problems.counts,
         inputs=_inputs(config, material),
         notes=_notes(card, config),
     )

@@ -1,6 +1,6 @@
 """What can be wrong with data and predictions of the classification tasks, and how it is said.
 
-`diagnose_gold` and `Vectors.diagnose` name every defect of one record; the sweeps over whole
+The `diagnose` of gold and of vectors names every defect of one record; the sweeps over whole
 columns only pick the rows that need them. The suspicions are about a file as a whole.
 """
 
