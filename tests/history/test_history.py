@@ -199,6 +199,10 @@ def test_the_commands(
     assert "accuracy" in out
     assert main(["history", "--db", "runs.db", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["runs"]) == 2
+    before = Path("runs.db").read_bytes()
+    assert main(["history", "--db", "runs.db", "--html", "runs.db"]) == 2
+    assert "ends in .html" in capsys.readouterr().err
+    assert Path("runs.db").read_bytes() == before
     assert main(["history", "--db", "runs.db", "--html"]) == 0
     shown = Path("history.html").read_text(encoding="utf-8")
     assert "the last of 2 runs" in shown

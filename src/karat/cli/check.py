@@ -11,7 +11,7 @@ import msgspec
 from karat import tasks
 from karat.cli.command import Command, speaker
 from karat.cli.fields import complete_task
-from karat.cli.flags import given, refuse_foreign, task_flags
+from karat.cli.flags import own_options, refuse_foreign, task_flags
 from karat.errors import UsageError
 from karat.present import github
 from karat.present.problems import counted, problem_lines
@@ -50,9 +50,7 @@ def command(
     """
     from karat import api
 
-    own = given(options)
-    if task is not None:
-        refuse_foreign(task, own)
+    own = own_options(options, task)
     if as_json and form:
         raise UsageError("--json and --format exclude each other")
     bar = meter(quiet)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Any
 
@@ -10,12 +9,10 @@ import click
 
 from karat import tasks
 from karat.cli.command import Command, speaker
-from karat.cli.flags import given, refuse_foreign, task_flags
-from karat.cli.inference import data_flags, judge, output_flags, say_written
+from karat.cli.flags import own_options, refuse_foreign, task_flags
+from karat.cli.inference import data_flags, judge, output_flags, print_page, say_written
 from karat.cli.outputs import check_outputs, write_outputs
 from karat.present.progress import meter
-from karat.present.style import Style
-from karat.present.terminal import render
 
 
 @click.command(cls=Command, name="compare")
@@ -63,9 +60,7 @@ def command(
     from karat import api
 
     check_outputs(out, (gold, *systems))
-    own = given({name: options.pop(name) for name in _task_options()})
-    if task is not None:
-        refuse_foreign(task, own)
+    own = own_options(options, task)
     bar = meter(quiet)
     began = time.perf_counter()
     try:
@@ -88,14 +83,8 @@ def command(
     if as_json:
         click.echo(report.to_json())
     else:
-        style = Style.of(sys.stdout)
-        page = render(report, style=style, everything=everything, seconds=seconds)
-        click.echo(page, nl=False, color=style.colour)
+        print_page(report, everything=everything, seconds=seconds)
     return judge(report)
-
-
-def _task_options() -> list[str]:
-    return list(dict.fromkeys(o.name for card in tasks.cards() for o in card.options))
 
 
 command.params += task_flags(tasks.cards())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -60,13 +60,21 @@ def _flag(name: str, owners: list[tuple[Card, Option]]) -> click.Option:
     )
 
 
-def given(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Only the options the user gave."""
-    return {
+def own_options(options: dict[str, Any], task: str | None) -> dict[str, Any]:
+    """The tasks' own options that the user gave, taken out of `options`.
+
+    Where the task is named, an option that it does not have is refused before anything is read.
+    """
+    names = dict.fromkeys(o.name for card in tasks.cards() for o in card.options)
+    values = {name: options.pop(name) for name in names}
+    given = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in values.items()
         if value is not None and value != ()
     }
+    if task is not None:
+        refuse_foreign(task, given)
+    return given
 
 
 def refuse_foreign(task: str, options: Iterable[str]) -> None:

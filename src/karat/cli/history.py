@@ -9,6 +9,7 @@ import click
 
 from karat.cli.command import Command
 from karat.cli.fields import complete_task
+from karat.cli.outputs import is_page
 from karat.errors import UsageError
 from karat.model.report import Report
 from karat.present.style import Style
@@ -45,6 +46,8 @@ def command(
 
     found = history.runs(place(db), task, data)
     if html is not None:
+        if not is_page(html):
+            raise UsageError(f"--html {html}: a page ends in .html or .htm")
         from karat.present.html.history import page
         from karat.present.jsonfile import write_atomically
 

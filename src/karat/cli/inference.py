@@ -1,7 +1,8 @@
-"""The flags that `score` and `compare` share: what to read, how to infer, where to write."""
+"""What `score`, `compare` and `stress` share: flags, the printed page, gates."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -10,6 +11,8 @@ import click
 from karat.cli.fields import complete_field, complete_task
 from karat.cli.outputs import WRITERS
 from karat.model.report import Report
+from karat.present.style import Style
+from karat.present.terminal import render
 
 GATE_FAILED = 1
 F = TypeVar("F", bound=Callable[..., Any])
@@ -83,6 +86,13 @@ def say_written(paths: list[str], quiet: bool) -> None:
     """Name the files that were written, on stderr."""
     if paths and not quiet:
         click.echo(f"wrote {', '.join(paths)}", err=True)
+
+
+def print_page(report: Report, *, everything: bool, seconds: float) -> None:
+    """Print the report on stdout, as the place where it goes can show it."""
+    style = Style.of(sys.stdout)
+    page = render(report, style=style, everything=everything, seconds=seconds)
+    click.echo(page, nl=False, color=style.colour)
 
 
 def judge(report: Report) -> int:

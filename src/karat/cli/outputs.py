@@ -34,7 +34,7 @@ def is_page(path: str) -> bool:
 def check_outputs(paths: Iterable[str], inputs: Iterable[str | None] = ()) -> None:
     """Return if every file can be written; said before the work starts, not after.
 
-    What is read is never written over: `inputs` are the files of both sides, with commas between.
+    `inputs` are the files of all sides, with commas between.
     """
     for path in paths:
         spare_inputs(path, inputs)
@@ -50,11 +50,13 @@ def check_outputs(paths: Iterable[str], inputs: Iterable[str | None] = ()) -> No
             raise UsageError(f"--out {path}: is a folder")
 
 
-def spare_inputs(path: str | Path, inputs: Iterable[str | Path | None]) -> None:
+def spare_inputs(
+    path: str | Path, inputs: Iterable[str | Path | None], flag: str = "--out"
+) -> None:
     """Return if the output is none of the inputs, each a file or several with commas between."""
     read = [part for one in inputs if one for part in (str(one), *str(one).split(","))]
     if any(same_file(path, one) for one in read):
-        raise UsageError(f"--out {path}: is one of the inputs", help="choose another name")
+        raise UsageError(f"{flag} {path}: is one of the inputs", help="choose another name")
 
 
 def write_outputs(report: Report, paths: Iterable[str]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Any
 
@@ -11,15 +10,14 @@ import msgspec
 
 from karat import tasks
 from karat.cli.command import Command, speaker
-from karat.cli.flags import given, refuse_foreign, task_flags
+from karat.cli.flags import own_options, refuse_foreign, task_flags
 from karat.cli.history import record
-from karat.cli.inference import data_flags, judge, output_flags, say_written
+from karat.cli.inference import data_flags, judge, output_flags, print_page, say_written
 from karat.cli.outputs import PAGE_ITEMS, check_outputs, is_page, write_outputs
 from karat.errors import UsageError
 from karat.model.report import Report
 from karat.present.progress import meter
-from karat.present.style import Style
-from karat.present.terminal import headline, render
+from karat.present.terminal import headline
 
 
 @click.command(cls=Command, name="score")
@@ -86,9 +84,7 @@ def command(
     asked = options["examples"]
     if asked is None:
         options["examples"] = PAGE_ITEMS if any(map(is_page, out)) else 0
-    own = given({name: options.pop(name) for name in _task_options()})
-    if task is not None:
-        refuse_foreign(task, own)
+    own = own_options(options, task)
     bar = meter(quiet)
     began = time.perf_counter()
     try:
@@ -108,18 +104,9 @@ def command(
     elif score_only:
         _print_main(report)
     else:
-        style = Style.of(sys.stdout)
         shown = report if asked else msgspec.structs.replace(report, examples=[])
-        click.echo(
-            render(shown, style=style, everything=everything, seconds=seconds),
-            nl=False,
-            color=style.colour,
-        )
+        print_page(shown, everything=everything, seconds=seconds)
     return judge(report)
-
-
-def _task_options() -> list[str]:
-    return list(dict.fromkeys(o.name for card in tasks.cards() for o in card.options))
 
 
 def _print_main(report: Report) -> None:

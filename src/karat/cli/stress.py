@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Any
 
@@ -11,11 +10,15 @@ import click
 from karat import tasks
 from karat.cli.command import Command
 from karat.cli.fields import complete_task
-from karat.cli.flags import given, refuse_foreign, task_flags
-from karat.cli.inference import judge, output_flags, say_written
-from karat.cli.outputs import check_outputs, write_outputs
-from karat.present.style import Style
-from karat.present.terminal import render
+from karat.cli.flags import own_options, task_flags
+from karat.cli.inference import judge, output_flags, print_page, say_written
+from karat.cli.outputs import check_outputs, spare_inputs, write_outputs
+
+READ = (
+    *("ref", "ref_predictions", "evaluation", "eval_predictions"),
+    *("perturbed", "perturbed_predictions", "tests"),
+)
+"""The parameters that name files to read."""
 
 
 @click.command(cls=Command, name="stress")
@@ -72,25 +75,24 @@ def command(
     """
     from karat import api
 
-    check_outputs(out)
-    names = dict.fromkeys(o.name for card in tasks.cards() for o in card.options)
-    own = given({name: options.pop(name) for name in names})
+    read = (config, *(options[name] for name in READ))
+    check_outputs(out, read)
+    rows = options["failing_rows"]
+    if rows:
+        spare_inputs(rows, read, "--failing-rows")
+    own = own_options(options, options["task"])
     class_names = own.pop("class_names", None)
-    if options["task"] is not None:
-        refuse_foreign(options["task"], own)
     for name in ("numeric", "categorical", "embeddings"):
         options[name] = _split(options[name])
     began = time.perf_counter()
     report = api.stress(config, options=own, class_names=_split(class_names), **options)
     seconds = time.perf_counter() - began
-    written = [options["failing_rows"]] if options["failing_rows"] else []
+    written = [rows] if rows else []
     say_written([*write_outputs(report, out), *written], quiet)
     if as_json:
         click.echo(report.to_json())
     else:
-        style = Style.of(sys.stdout)
-        page = render(report, style=style, everything=everything, seconds=seconds)
-        click.echo(page, nl=False, color=style.colour)
+        print_page(report, everything=everything, seconds=seconds)
     return judge(report)
 
 
