@@ -34,7 +34,7 @@ def is_page(path: str) -> bool:
 def check_outputs(paths: Iterable[str], inputs: Iterable[str | None] = ()) -> None:
     """Return if every file can be written; said before the work starts, not after.
 
-    `inputs` are the files of all sides, with commas between.
+    What is read is never written over: `inputs` are the files of all sides, with commas between.
     """
     for path in paths:
         spare_inputs(path, inputs)
