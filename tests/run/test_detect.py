@@ -82,8 +82,8 @@ def test_an_empty_list_holds_no_records(tmp_path: Path) -> None:
     ("name", "content", "code"),
     [
         ("a.jsonl", b" \n\t\n", "file-empty"),
-        ("a.jsonl.gz", gzip.compress(b""), "file-empty"),
-        ("a.jsonl.gz", gzip.compress(b'{"text": "a"}\n')[:6], "gzip-damaged"),
+        ("a.jsonl.gz", gzip.compress(b"", mtime=0), "file-empty"),
+        ("a.jsonl.gz", gzip.compress(b'{"text": "a"}\n', mtime=0)[:6], "gzip-damaged"),
         ("a.jsonl", '{"text": "a"}'.encode("utf-16"), "encoding"),
     ],
 )
