@@ -1,7 +1,6 @@
 """Fields of the records that someone asked for, as columns: facets, clusters, weights.
 
-Only wanted fields are decoded: `schema` adds them to a task's Struct. Values are dictionary-encoded
-batch by batch, so that a million texts are never held.
+Only wanted fields are decoded: `schema` adds them to a task's Struct.
 """
 
 from __future__ import annotations
@@ -15,20 +14,13 @@ from operator import attrgetter
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from karat.errors import UsageError
-from karat.model.pairs import CodeArray, Facet, FloatArray
+from karat.model.pairs import Facet, FloatArray
 from karat.model.problem import SHOWN_PER_CODE, Problems
+from karat.read.facets import NESTED, Column, as_floats, crossed, factors
 from karat.read.memory import plain
 from karat.read.place import Place, kind, show
-
-BINS = 4
-MOST_LEVELS = 20
-"""A numeric field with more distinct values than this is cut into quantile bins."""
-
-NESTED = (list, tuple, dict, msgspec.Struct)
-"""What no field may be that is sliced by; a Struct is an object that a task has decoded."""
 
 PLAIN = {str, int, float, bool, type(None), msgspec.UnsetType}
 """What JSON gives; rows in memory may hold foreign numbers, times and texts."""
@@ -37,14 +29,8 @@ HEAVIEST = 1e100
 """Weights above this could not be squared and summed."""
 
 Getter = Callable[[Any], Any]
-Chunk = CodeArray | FloatArray
 Base = Mapping[str, tuple[Any, Any]]
 """Fields of a schema: name -> (type, default); `msgspec.NODEFAULT` where required."""
-
-
-def factors(by: str) -> list[str]:
-    """The fields that a facet crosses: `meta.channel*label` has two."""
-    return [part.strip() for part in by.split("*")]
 
 
 def schema(
@@ -138,151 +124,6 @@ def check_paths(record: Mapping[str, Any], wanted: Iterable[str], place: Place) 
             if parent != "meta" and value not in (None, msgspec.UNSET) and kind(value) != "object":
                 text = f"value is {show(value)}; an object with '{parts[depth]}' is required"
                 place.add("field-type", text, parent)
-
-
-@dataclass(slots=True)
-class Column:
-    """Collects one field: codes of its distinct values, or plain numbers where there are many."""
-
-    name: str
-    levels: dict[Any, int] = field(default_factory=dict)
-    chunks: list[Chunk] = field(default_factory=list)
-    refused: bool = False
-
-    def add(self, values: list[Any], place: Callable[[int], Place]) -> None:
-        """Take the values of the next rows; a list or an object is a problem."""
-        types = set(map(type, values))
-        if any(issubclass(type_, NESTED) for type_ in types):
-            self._refuse_nested(values, place)
-        if bool in types:
-            # True equals 1, but they are two levels.
-            values = [_level(value) if isinstance(value, bool) else value for value in values]
-        numbers = types <= {int, float, type(None), msgspec.UnsetType}
-        if numbers and types & {int, float} and len(self.levels) > MOST_LEVELS:
-            held = _as_floats([math.nan if v is None or v is msgspec.UNSET else v for v in values])
-            if held is not None:
-                self.chunks.append(held)
-                return
-        self.chunks.append(self._encode(values))
-
-    def add_numbers(self, values: FloatArray) -> None:
-        """Take computed numbers."""
-        self.chunks.append(np.asarray(values, dtype=np.float64))
-
-    def skip(self, rows: int) -> None:
-        """Take rows that could not be read."""
-        self.chunks.append(np.full(rows, -1, dtype=np.int32))
-
-    def _refuse_nested(self, values: list[Any], place: Callable[[int], Place]) -> None:
-        """Report each list and each object, which then count as missing."""
-        self.refused = True
-        for i, value in enumerate(values):
-            if isinstance(value, NESTED):
-                name = "a list" if isinstance(value, (list, tuple)) else "an object"
-                text = f"value is {name}; text, a number or a boolean is required"
-                hint = f"name one of its keys: {self.name}.KEY" if name == "an object" else ""
-                place(i).add("field-type", text, self.name, help=hint)
-                values[i] = None
-
-    def _encode(self, values: list[Any]) -> CodeArray:
-        known = self.levels
-        for value in dict.fromkeys(values):
-            if value is not None and value is not msgspec.UNSET and value not in known:
-                known[value] = len(known)
-        known[None] = known[msgspec.UNSET] = -1
-        codes = np.fromiter(map(known.__getitem__, values), np.int32, len(values))
-        del known[None], known[msgspec.UNSET]
-        return codes
-
-    def _coded(self, chunk: Chunk) -> CodeArray:
-        """A chunk as codes, also where it was kept as numbers."""
-        if chunk.dtype != np.int32:
-            return self._encode([None if math.isnan(v) else v for v in chunk.tolist()])
-        return np.asarray(chunk, dtype=np.int32)
-
-    @property
-    def empty(self) -> bool:
-        """Whether no row has the field."""
-        return not self.levels and all(
-            c.dtype == np.int32 or np.isnan(c).all() for c in self.chunks
-        )
-
-    def numbers(self) -> FloatArray | None:
-        """The values as numbers, NaN where missing; None where some value is none."""
-        if not all(type(level) in (int, float) for level in self.levels):
-            return None
-        table = _as_floats([*self.levels, math.nan])
-        if table is None:
-            return None
-        parts = [table[c] if c.dtype == np.int32 else np.asarray(c) for c in self.chunks]
-        # Adding 0 turns -0 into 0: they are equal, and a level must not depend on which came first.
-        return np.concatenate(parts) + 0.0 if parts else np.zeros(0)
-
-    def facet(self, bins: bool = True) -> Facet:
-        """The field as a facet; with `bins`, numbers of many values in quantile bins."""
-        values = self.numbers() if bins or any(c.dtype != np.int32 for c in self.chunks) else None
-        if values is not None and len(values):
-            distinct = np.unique(values[~np.isnan(values)])
-            if bins and len(distinct) > MOST_LEVELS:
-                return quantile_bins(self.name, values)
-            codes = np.searchsorted(distinct, values).astype(np.int32)
-            codes[np.isnan(values)] = -1
-            return Facet(self.name, codes, tuple(_level(v) for v in distinct.tolist()))
-        chunks = [self._coded(chunk) for chunk in self.chunks]
-        # By name: the number 1 and the text "1" are one level.
-        names = sorted(set(map(_level, self.levels)))
-        place = {name: at for at, name in enumerate(names)}
-        rank = np.array([*(place[_level(value)] for value in self.levels), -1], dtype=np.int32)
-        joined = np.concatenate(chunks) if chunks else np.zeros(0, dtype=np.int32)
-        return Facet(self.name, rank[joined], tuple(names))
-
-
-def quantile_bins(name: str, values: FloatArray) -> Facet:
-    """Four bins of about equal size, each named by the smallest and largest value in it."""
-    present = ~np.isnan(values)
-    edges = np.unique(np.quantile(values[present], np.arange(1, BINS) / BINS, method="lower"))
-    bins = np.searchsorted(edges, values, side="left")
-    codes = np.full(len(values), -1, dtype=np.int32)
-    ends: list[tuple[float, float]] = []
-    for b in range(len(edges) + 1):
-        mine = present & (bins == b)
-        if mine.any():
-            codes[mine] = len(ends)
-            ends.append((float(values[mine].min()), float(values[mine].max())))
-    return Facet(name, codes, tuple(_spans(ends)))
-
-
-def _spans(ends: Sequence[tuple[float, float]]) -> list[str]:
-    """`low to high` for each bin, with as many digits as tell all the ends apart."""
-    distinct = {end for pair in ends for end in pair}
-    enough = (d for d in range(6, 18) if len({f"{end:.{d}g}" for end in distinct}) == len(distinct))
-    digits = next(enough, 17)
-
-    def text(end: float) -> str:
-        return _level(end) if end.is_integer() else f"{end:.{digits}g}"
-
-    return [f"{text(low)} to {text(high)}" if low < high else text(low) for low, high in ends]
-
-
-def crossed(name: str, parts: Sequence[Facet]) -> Facet:
-    """The facet of the combinations that occur; missing where one part is."""
-    key = np.zeros(len(parts[0]), dtype=np.int64)
-    missing = np.zeros(len(parts[0]), dtype=bool)
-    for part in parts:
-        key = key * max(1, len(part.levels)) + part.codes
-        missing |= part.codes < 0
-    key[missing] = -1
-    distinct, codes = np.unique(key, return_inverse=True)
-    shift = int(len(distinct) > 0 and distinct[0] == -1)
-    levels: list[str] = []
-    for combination in distinct[shift:].tolist():
-        names: list[str] = []
-        left = combination
-        for part in reversed(parts):
-            left, code = divmod(left, len(part.levels))
-            names.append(part.levels[code])
-        levels.append(" * ".join(reversed(names)))
-    return Facet(name, (codes - shift).astype(np.int32), tuple(levels))
 
 
 @dataclass(slots=True)
@@ -432,7 +273,7 @@ class Fields:
 def _check_weights(name: str, values: Sequence[Any], place: Callable[[int], Place]) -> None:
     """Report each value that is no weight; one that is missing is a gap."""
     if set(map(type, values)) <= {int, float}:
-        numbers = _as_floats(values)
+        numbers = as_floats(values)
         if numbers is not None and bool(((numbers >= 0) & (numbers < math.inf)).all()):
             return
     for i, value in enumerate(values):
@@ -443,14 +284,6 @@ def _check_weights(name: str, values: Sequence[Any], place: Callable[[int], Plac
         elif not 0 <= value <= sys.float_info.max:
             text = f"weight is {show(value)}; it must be finite and not below 0"
             place(i).add("weight-value", text, name)
-
-
-def _as_floats(values: Sequence[Any]) -> FloatArray | None:
-    """The numbers as an array, None where a whole number is too large for one."""
-    try:
-        return np.array(values, dtype=np.float64)
-    except OverflowError:
-        return None
 
 
 def _meant(name: str, known: Collection[str]) -> str:
@@ -477,14 +310,3 @@ def _refuse_letters(name: str) -> None:
             f"a field cannot be named {name!r}",
             help="quotes, backslashes and control characters are not possible here",
         )
-
-
-def _level(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        if value.is_integer() and abs(value) < 1e15:
-            return f"{int(value)}"
-        short = f"{value:g}"
-        return short if float(short) == value else repr(value)
-    return str(value)

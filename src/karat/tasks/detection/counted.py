@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from karat.model.pairs import Facet, FloatArray
-from karat.read.fields import Column, crossed, factors
+from karat.read.facets import Column, crossed, factors
 from karat.tasks.detection.scene import Found, Scene
 
 COMPUTED = ("gold_boxes", "predicted_boxes", "gold_classes", "median_area")

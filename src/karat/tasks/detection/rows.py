@@ -11,7 +11,8 @@ import numpy as np
 from karat.model.problem import Problems
 from karat.model.task import Request, Source
 from karat.read.checks import report_partial_labels
-from karat.read.fields import Fields, Selected, factors
+from karat.read.facets import factors
+from karat.read.fields import Fields, Selected
 from karat.read.records import Records, pass_over
 from karat.tasks.detection import cache, suspicions
 from karat.tasks.detection.counted import COMPUTED, is_computed

@@ -11,7 +11,8 @@ import numpy as np
 from karat.model.pairs import CodeArray, Facet, FloatArray, IntArray, LineIds, Pairs
 from karat.model.problem import Problems
 from karat.model.task import Request
-from karat.read.fields import Column, Selected, crossed, factors
+from karat.read.facets import Column, crossed, factors
+from karat.read.fields import Selected
 from karat.read.place import Place
 from karat.tasks.entities.checks import check_known
 from karat.tasks.entities.chunks import bad_starts, bad_tag, chunks, places

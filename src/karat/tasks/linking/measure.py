@@ -16,7 +16,7 @@ import numpy as np
 from karat.model.evidence import Columns, Counts, Evidence, Layout, Table
 from karat.model.pairs import CodeArray, Facet, IntArray, Pairs
 from karat.model.task import Request
-from karat.read.fields import crossed, factors
+from karat.read.facets import crossed, factors
 from karat.tasks.linking.annotations import Annotations
 from karat.tasks.linking.counts import NUMBERS, Counting, Four, Groups, Weights
 from karat.tasks.linking.fields import densely

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from karat.model.pairs import Facet, FloatArray, Pairs
 from karat.model.problem import Problems
 from karat.model.task import Card, Request
-from karat.read.fields import Column, crossed, factors
+from karat.read.facets import Column, crossed, factors
 from karat.tasks.stereotypes import SECTIONS, is_scores, language
 from karat.tasks.stereotypes.examples import (
     Examples,
