@@ -274,10 +274,21 @@ def test_overlapping_spans_are_said_where_they_matter(write: Write) -> None:
     assert "spans-overlap" in {p.code for p in loud.problems}
 
 
-def test_a_broken_json_type_is_a_problem(write: Write) -> None:
+@pytest.mark.parametrize("kind", ["{broken", '{"a":' * 100_000])
+def test_a_broken_json_type_is_a_problem(write: Write, kind: str) -> None:
     with pytest.raises(karat.DataError) as caught:
-        report_of(write, "d 0 1 E1 1 {broken", "d 0 1 E1")
+        report_of(write, f"d 0 1 E1 1 {kind}", "d 0 1 E1")
     assert [(p.code, p.line) for p in caught.value.problems] == [("type-json", 1)]
+
+
+def test_a_broken_json_type_is_told_where_mentions_are_left_out_too(
+    write: Write, tmp_path: Path
+) -> None:
+    zones = tmp_path / "zones.tsv"
+    zones.write_text("d\t5\t9\n", encoding="utf-8")
+    with pytest.raises(karat.DataError) as caught:
+        report_of(write, "d 0 1 E1 1 PER\nd 6 7 E2 1 {broken", "d 0 1 E1", exclude_spans=zones)
+    assert [(p.code, p.line) for p in caught.value.problems] == [("type-json", 2)]
 
 
 def test_wrong_names_are_usage_errors(write: Write) -> None:

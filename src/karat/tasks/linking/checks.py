@@ -179,11 +179,10 @@ def check_types(side: Annotations, problems: Problems) -> None:
             continue
         try:
             sound = isinstance(json.loads(kind), dict)
-        except ValueError:
+        except (ValueError, RecursionError):
             sound = False
         if not sound:
-            rows = np.flatnonzero(np.diff(side.offsets[: len(side) + 1]) > 0)
             owner = np.repeat(np.arange(len(side)), side.candidates)
-            row = int(owner[np.flatnonzero(side.kind == code)[0]]) if len(rows) else 0
+            row = int(owner[np.flatnonzero(side.kind == code)[0]])
             text = f"type {kind[:60]!r} begins with {{ but is no JSON object"
             problems.add("type-json", text, file=side.name, line=int(side.line[row]), key="type")

@@ -14,6 +14,7 @@ from karat.model.task import Peek, Source
 from karat.read.source import Source as File
 from karat.tasks.linking import aida, coref, standoff, tac
 from karat.tasks.linking.annotations import Annotations, collect
+from karat.tasks.linking.checks import check_types
 from karat.tasks.linking.layouts import format_of
 from karat.tasks.linking.titles import normal, read_titles
 from karat.tasks.linking.tsv import read_table
@@ -56,7 +57,9 @@ def _guarded(
         for problem in stopped.problems:
             problems.take(problem)
         return None
-    return side if cut is None else Side(cut(side.annotations), side.format, side.notes)
+    # Before the cut, as every other defect of a file is told wherever it stands.
+    check_types(side.annotations, problems)
+    return side if cut is None else replace(side, annotations=cut(side.annotations))
 
 
 def read_side(

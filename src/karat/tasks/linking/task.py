@@ -18,7 +18,7 @@ from karat.model.task import Card, Request
 from karat.read.source import Source
 from karat.tasks.linking import explain
 from karat.tasks.linking import measure as m
-from karat.tasks.linking.checks import check, check_types
+from karat.tasks.linking.checks import check
 from karat.tasks.linking.counts import Counting, Weights
 from karat.tasks.linking.formats import read_sides
 from karat.tasks.linking.grouping import SCORES, results
@@ -48,10 +48,6 @@ class Linking:
         if texts is not None and not Path(texts).is_dir():
             raise UsageError(f"--texts {texts} is not a folder")
         counting = Counting(gold.annotations, system.annotations)
-        for side in {id(one): one for one in (gold.annotations, system.annotations)}.values():
-            check_types(side, problems)
-        if problems.errors:
-            return None
         check(counting.fields, measures, problems)
         if request.weights is not None:
             raise UsageError(
