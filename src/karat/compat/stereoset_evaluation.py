@@ -19,7 +19,6 @@ from karat.compat.ending import ended
 from karat.present.process import start_no_threads
 
 FAILED = 1
-USAGE = 2
 
 
 def parser() -> argparse.ArgumentParser:

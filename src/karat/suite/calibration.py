@@ -14,6 +14,7 @@ from karat.stats.intervals import wilson
 from karat.stats.weights import stream
 from karat.suite.judge import ALPHA, MIN_ROWS, Found, judged, share_case, skipped
 from karat.suite.limits import Limit
+from karat.suite.movement import blind
 from karat.suite.observed import Observed
 from karat.suite.performance import Scored
 from karat.suite.permute import permuted, trials
@@ -83,7 +84,7 @@ def calibration_error(other: Observed, scored: Scored, limit: Limit, seed: int) 
             believed=test.p < ALPHA,
             p=test.p,
             n_eval=n,
-            underpowered=limit.warn is not None and test.critical > limit.warn,
+            underpowered=blind(limit, test.critical),
             plot=_curve(reliability(*side)),
             table={"by chance": test.mean},
         )
@@ -137,7 +138,7 @@ def calibration_comparison(ref: Observed, other: Observed, limit: Limit, seed: i
             p=test.p,
             n_ref=n,
             n_eval=len(sides[1][0]),
-            underpowered=limit.warn is not None and test.critical > limit.warn,
+            underpowered=blind(limit, test.critical),
             plot=_both(*curves),
         )
     ]

@@ -135,10 +135,7 @@ def label_flips(ref: Observed, other: Observed, limit: Limit) -> list[Found]:
     """The same input, labelled otherwise in reference."""
     if ref.labels is None or other.labels is None or not other.inputs:
         return []
-    labels: dict[str, set[int]] = defaultdict(set)
-    for text, label in zip(ref.inputs, ref.labels.tolist(), strict=True):
-        if label >= 0:
-            labels[text].add(label)
+    labels = _labels_by_input(ref)
     mine = zip(other.inputs, other.labels.tolist(), strict=True)
     rows = [i for i, (t, y) in enumerate(mine) if y >= 0 and t in labels and y not in labels[t]]
     text = f"{len(rows)} of {other.n} rows have another label than the same input in reference"
@@ -151,13 +148,20 @@ def conflicting_labels(ref: Observed, other: Observed, limit: Limit) -> list[Fou
     for side, name in ((ref, "reference"), (other, "evaluation")):
         if side.labels is None or not side.inputs:
             continue
-        labels: dict[str, set[int]] = defaultdict(set)
-        for text, label in zip(side.inputs, side.labels.tolist(), strict=True):
-            if label >= 0:
-                labels[text].add(label)
+        labels = _labels_by_input(side)
         rows = [i for i, text in enumerate(side.inputs) if len(labels.get(text, ())) > 1]
         text = f"{len(rows)} of {side.n} rows of {name} share their input with another label"
         found.append(share_case(limit, name, rows, side, text))
+    return found
+
+
+def _labels_by_input(side: Observed) -> dict[str, set[int]]:
+    """Input -> the labels it has, where it has any."""
+    assert side.labels is not None
+    found: dict[str, set[int]] = defaultdict(set)
+    for text, label in zip(side.inputs, side.labels.tolist(), strict=True):
+        if label >= 0:
+            found[text].add(label)
     return found
 
 
@@ -271,7 +275,7 @@ def _odd_spans(spans: Spans, side: Observed) -> set[int]:
 
 
 def box_quality(other: Observed, limit: Limit) -> list[Found]:
-    """Boxes that repeat another one, are tiny, or stuck out of their image."""
+    """Boxes that repeat another one, are tiny, or stick out of their image."""
     found = []
     for boxes, what in ((other.boxes, "labels"), (other.predicted_boxes, "predictions")):
         if boxes is None or not len(boxes.row):

@@ -22,7 +22,7 @@ from karat.model.seen import Trials
 from karat.model.suite import Plot
 from karat.stats import slices as cut
 from karat.stats.contrasts import Contrast
-from karat.stats.intervals import Settings, estimate
+from karat.stats.intervals import Settings, estimate, wilson
 from karat.stats.multiple import benjamini_hochberg
 from karat.stats.quantiles import normal_p
 from karat.suite.facets import Cut, quantile_codes
@@ -196,8 +196,6 @@ def _upper(z: float) -> float:
 
 def _rates(trials: Trials, tally: Tally, kind: int, most: int = 12) -> Plot:
     """The rates of the family with Wilson's intervals; this kind first."""
-    from karat.stats.intervals import wilson
-
     others = [k for k in range(len(trials.levels)) if k != kind and tally.n[k] > 0]
     shown = [kind, *sorted(others, key=lambda k: -tally.n[k])[: most - 1]]
     rates = [float(tally.hits[k] / tally.n[k]) for k in shown]

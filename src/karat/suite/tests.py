@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from karat.model.seen import Seen
 from karat.stats.between import Moved
@@ -124,13 +124,28 @@ _TABLE: tuple[tuple[str, str, Look, str], ...] = (
     ("metadata_drift", "TNEIO", _drawn(drift.metadata_drift), METADATA),
     ("embedding_drift", "TNEIO", _drawn(drift.embedding_drift), VECTORS),
     ("entity_type_drift", "E", _drawn(marks.entity_type_drift), LABELS),
-    ("predicted_entity_type_drift", "E", _drawn(marks.predicted_entity_type_drift), PREDICTIONS),
+    (
+        "predicted_entity_type_drift",
+        "E",
+        _drawn(partial(marks.entity_type_drift, which="predictions")),
+        PREDICTIONS,
+    ),
     ("entity_length_drift", "E", _drawn(marks.entity_length_drift), LABELS),
     ("entities_per_row_drift", "E", _data(marks.entities_per_row_drift), LABELS),
     ("class_drift", "O", _drawn(marks.class_drift), LABELS),
-    ("predicted_class_drift", "O", _drawn(marks.predicted_class_drift), PREDICTIONS),
+    (
+        "predicted_class_drift",
+        "O",
+        _drawn(partial(marks.class_drift, which="predictions")),
+        PREDICTIONS,
+    ),
     ("box_area_drift", "O", _drawn(marks.box_area_drift), LABELS),
-    ("predicted_box_area_drift", "O", _drawn(marks.predicted_box_area_drift), PREDICTIONS),
+    (
+        "predicted_box_area_drift",
+        "O",
+        _drawn(partial(marks.box_area_drift, which="predictions")),
+        PREDICTIONS,
+    ),
     ("boxes_per_image_drift", "O", _data(marks.boxes_per_image_drift), LABELS),
     ("box_position_drift", "O", _drawn(marks.box_position_drift), LABELS),
     ("overall_metrics", "TNEIO", _overall, BOTH),

@@ -14,7 +14,7 @@ from karat.suite.limits import Limit
 from karat.suite.movement import blind, enough, most_changed, number_case
 from karat.suite.observed import Observed
 from karat.suite.permute import Ragged, rows_test
-from karat.suite.pieces import Keys
+from karat.suite.pieces import Keys, Words
 
 TOP = 200
 LEAST = 5
@@ -36,20 +36,22 @@ def text_length_drift(ref: Observed, other: Observed, limit: Limit) -> list[Foun
 
 def unigram_drift(ref: Observed, other: Observed, limit: Limit, seed: int) -> list[Found]:
     """The words of the texts."""
-
-    def cut(key: str, mine: IntArray, theirs: IntArray) -> tuple[Keys, Keys]:
-        a, b = pieces.shared(ref.telling[key].take(mine), other.telling[key].take(theirs))
-        return pieces.single(a), pieces.single(b)
-
-    return _drift(ref, other, limit, seed, cut)
+    return _word_drift(ref, other, limit, seed, pieces.single)
 
 
 def bigram_drift(ref: Observed, other: Observed, limit: Limit, seed: int) -> list[Found]:
     """Pairs of words that follow each other."""
+    return _word_drift(ref, other, limit, seed, pieces.pairs)
+
+
+def _word_drift(
+    ref: Observed, other: Observed, limit: Limit, seed: int, keys: Callable[[Words], Keys]
+) -> list[Found]:
+    """What `keys` makes of the words."""
 
     def cut(key: str, mine: IntArray, theirs: IntArray) -> tuple[Keys, Keys]:
         a, b = pieces.shared(ref.telling[key].take(mine), other.telling[key].take(theirs))
-        return pieces.pairs(a), pieces.pairs(b)
+        return keys(a), keys(b)
 
     return _drift(ref, other, limit, seed, cut)
 

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from karat.compat.neleval.scoretables import Bounds
 from karat.errors import MissingExtra, UsageError
 from karat.read.source import Source
 
 Figures = dict[str, Any]
-
-
-Bounds = tuple[float, float, float]
 Point = tuple[float, Bounds]
 """A place along one axis, and a score with its lower and upper bound along the other."""
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from karat.compat.neleval import pictures
 from karat.compat.neleval.evaluate import Late, add_measures
-from karat.compat.neleval.pictures import Point, Series
+from karat.compat.neleval.pictures import Figures, Point, Series
 from karat.compat.neleval.scoretables import Bounds, read_confidence, read_evaluation
-from karat.compat.neleval.systems import asked, short_names
+from karat.compat.neleval.systems import asked, expression, group_of, short_names
 from karat.errors import UsageError
-
-Figures = dict[str, Any]
 
 
 @dataclass
@@ -71,7 +68,7 @@ def add_plot(commands: Any) -> None:
     one.add_argument("--ci", type=int, metavar="N", help="show N %% intervals; needs -i confidence")
     one.add_argument("--legend-ncol", type=int, metavar="N", help="columns of the legend")
     one.add_argument(
-        "--group-re", metavar="RE", type=_expression, help="group by a match in the path"
+        "--group-re", metavar="RE", type=expression, help="group by a match in the path"
     )
     one.add_argument(
         "--best-in-group", nargs="?", const="", metavar="MEASURE", help="one system a group"
@@ -94,13 +91,6 @@ def _choice(one: argparse.ArgumentParser, dest: str, default: str, **flags: str)
     for flag, value in flags.items():
         name = f"--{flag.replace('_', '-')}"
         group.add_argument(name, dest=dest, action="store_const", const=value, default=default)
-
-
-def _expression(text: str) -> re.Pattern[str]:
-    try:
-        return re.compile(text)
-    except re.error as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no regular expression") from error
 
 
 def _code(text: str) -> Any:
@@ -158,15 +148,13 @@ def _systems(chosen: argparse.Namespace, measures: Sequence[str]) -> list[System
     found = []
     needed = [*measures, *(m for m in (_sorting(chosen), chosen.best_in_group) if m)]
     for path, name in zip(chosen.systems, short_names(chosen.systems), strict=True):
-        match = None if chosen.group_re is None else chosen.group_re.search(path)
-        if chosen.group_re is not None and match is None:
-            raise Late(f"{chosen.group_re.pattern!r} does not occur in {path}")
+        group = name if chosen.group_re is None else group_of(path, chosen.group_re)
         confidence = chosen.input_type == "confidence"
         scores = read_confidence(path, chosen.ci) if confidence else read_evaluation(path)
         missing = [measure for measure in needed if measure not in scores]
         if missing:
             raise Late(f"{path} has no measure named {missing[0]!r}", help="see -m")
-        found.append(System(name, match[0] if match else name, scores))
+        found.append(System(name, group, scores))
     if chosen.best_in_group:
         found = [_best(some, chosen.best_in_group) for some in _grouped(found).values()]
     return found

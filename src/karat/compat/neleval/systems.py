@@ -92,7 +92,7 @@ def add_rank(commands: Any) -> None:
         "--metric", action="append", choices=METRICS, help="default fscore; repeatable"
     )
     one.add_argument(
-        "--group-re", metavar="RE", type=_expression, help="group systems by a match in the path"
+        "--group-re", metavar="RE", type=expression, help="group systems by a match in the path"
     )
     one.add_argument("--short-names", action="store_true", help="leave out what all paths share")
     for name, where in (("group-", "inside a group"), ("", "of all")):
@@ -102,7 +102,8 @@ def add_rank(commands: Any) -> None:
     one.set_defaults(run=_rank)
 
 
-def _expression(text: str) -> re.Pattern[str]:
+def expression(text: str) -> re.Pattern[str]:
+    """The pattern of a flag."""
     try:
         return re.compile(text)
     except re.error as error:
@@ -111,7 +112,7 @@ def _expression(text: str) -> re.Pattern[str]:
 
 def _rank(chosen: argparse.Namespace) -> str:
     found = [read_evaluation(path) for path in chosen.systems]
-    groups = [_group(path, chosen.group_re) for path in chosen.systems]
+    groups = [group_of(path, chosen.group_re) for path in chosen.systems]
     names = short_names(chosen.systems) if chosen.short_names else list(chosen.systems)
     measures = sorted(wanted(chosen.measure, list({m for one in found for m in one})))
     grouped = chosen.group_re is not None
@@ -133,7 +134,8 @@ _HEAD = ["measure", "metric", "rank", "score", "system"]
 _HEAD_GROUPED = ["measure", "metric", "rank", "group rank", "score", "group", "system"]
 
 
-def _group(path: str, pattern: re.Pattern[str] | None) -> str:
+def group_of(path: str, pattern: re.Pattern[str] | None) -> str:
+    """What a pattern finds in a path, where there is one. Raises Late if it finds nothing."""
     if pattern is None:
         return ""
     match = pattern.search(path)

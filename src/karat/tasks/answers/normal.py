@@ -59,7 +59,6 @@ _MLQA_ARTICLES = {
     "de": r"\b(ein|eine|einen|einem|eines|einer|der|die|das|den|dem|des)\b",
     "ar": r"\sال^|ال",
 }
-LANGUAGES = ("en", "es", "hi", "vi", "de", "ar", "zh")
 
 
 def mlqa_words(language: str) -> Words:

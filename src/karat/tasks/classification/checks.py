@@ -42,7 +42,7 @@ MOST_MOVES = 12
 
 @dataclass(frozen=True, slots=True)
 class GoldChecks:
-    """What a line of data must hold: says the task, the configuration, the wanted fields."""
+    """What a line of data must hold by its task, the configuration and the wanted fields."""
 
     task: str
     declared: Declared = field(default_factory=Declared)

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from karat.model.report import Table
-from karat.tasks.entities.metrics import PARTS
 from karat.tasks.entities.official import Sums, nervaluate
-from karat.tasks.entities.schemas import SCHEMAS
+from karat.tasks.entities.schemas import PARTS, SCHEMAS
 
 SCORES = ("precision", "recall", "f1")
 

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from karat.model.pairs import BoolArray, IntArray
 
 Convention = Literal["exclusive", "inclusive"]
-CONVENTIONS: tuple[Convention, ...] = ("exclusive", "inclusive")
 
 OTHER, WORD, SPACE = 0, 1, 2
 FEWEST_VOTES = 5

@@ -14,9 +14,7 @@ from karat.tasks.entities.groups import match_entities
 from karat.tasks.entities.match import Match, first_of_equals, match, span_keys
 from karat.tasks.entities.pair import EntityPairs
 from karat.tasks.entities.records import Spans
-from karat.tasks.entities.schemas import SCHEMAS, semeval
-
-PARTS = ("correct", "incorrect", "partial", "missed", "spurious")
+from karat.tasks.entities.schemas import PARTS, SCHEMAS, semeval
 
 _DENSE = 1 << 25
 """Up to so many cells, a full matrix is faster to count in than marks are to sort."""

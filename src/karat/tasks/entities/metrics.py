@@ -12,10 +12,9 @@ import numpy as np
 
 from karat.model.metric import About, Metric, Ratio, Smooth, Totals
 from karat.model.pairs import FloatArray
-from karat.tasks.entities.schemas import SCHEMAS
+from karat.tasks.entities.schemas import PARTS, SCHEMAS
 
 SEQEVAL = "seqeval.metrics.classification_report"
-PARTS = ("correct", "incorrect", "partial", "missed", "spurious")
 
 
 def group(t: Totals, name: str) -> FloatArray:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from karat.model.pairs import FloatArray
-from karat.tasks.entities.metrics import PARTS
-from karat.tasks.entities.schemas import SCHEMAS
+from karat.tasks.entities.schemas import PARTS, SCHEMAS
 
 Sums = Mapping[str, FloatArray]
 """Name of a group of cells -> its totals."""

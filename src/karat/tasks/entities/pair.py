@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.model.pairs import BoolArray, CodeArray, IntArray, Pairs
+from karat.model.pairs import CodeArray, IntArray, Pairs
 from karat.tasks.entities.records import Spans
 
 
@@ -76,8 +76,3 @@ class Right:
 
 
 EntityPairs = Pairs[Gold, Predicted]
-
-
-def chosen(labelled: BoolArray) -> IntArray:
-    """The documents that can be scored."""
-    return np.flatnonzero(labelled)

@@ -19,6 +19,7 @@ from karat.tasks.entities.overlap import overlaps
 from karat.tasks.entities.records import Spans
 
 SCHEMAS = ("strict", "partial", "ent_type", "exact")
+PARTS = ("correct", "incorrect", "partial", "missed", "spurious")
 CORRECT, INCORRECT, PARTIAL, MISSED, SPURIOUS = range(5)
 
 

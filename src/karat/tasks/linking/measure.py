@@ -18,7 +18,7 @@ from karat.model.pairs import CodeArray, Facet, IntArray, Pairs
 from karat.model.task import Request
 from karat.read.facets import crossed, factors
 from karat.tasks.linking.annotations import Annotations
-from karat.tasks.linking.counts import NUMBERS, Counting, Four, Groups, Weights
+from karat.tasks.linking.counts import NUMBERS, Counting, Four, Weights
 from karat.tasks.linking.fields import densely
 from karat.tasks.linking.grouping import cut_by, macro_rows
 from karat.tasks.linking.measures import CONLL, MEASURES, Measure
@@ -311,6 +311,3 @@ class SpanIds(Sequence[str]):
         gold, system = self.mentions(int(i))
         side, row = (self._sides.gold, gold) if gold >= 0 else (self._sides.system, system)
         return f"{side.docs[side.doc[row]]}:{int(side.start[row])}-{int(side.end[row])}"
-
-
-__all__ = ["Groups", "LinkPairs", "Sides", "SpanIds", "facets", "measure"]
