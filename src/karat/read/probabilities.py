@@ -1,16 +1,24 @@
-"""What several tasks check of a vector of probabilities: its length, values outside [0, 1]."""
+"""Vectors of probabilities in several tasks: their length, values outside [0, 1], as a matrix."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import chain, starmap
+from struct import Struct
 from typing import Any
 
+import numpy as np
+
+from karat.model.pairs import FloatArray
 from karat.read.place import Place, show
 
 ABOVE_ONE = 1e-6
 """A 32-bit softmax may round to a little more than 1."""
+
+PACKED = 6
+"""Vectors as long as this are converted faster packed as a whole than number by number."""
 
 
 class UsualLength:
@@ -84,3 +92,12 @@ def total_of(vector: Sequence[Any]) -> float:
         return math.fsum(vector)
     except OverflowError:
         return math.inf
+
+
+def as_matrix(lists: Sequence[Sequence[float]], width: int) -> FloatArray:
+    """Lists of one length as an array of that width."""
+    if width < PACKED:
+        flat = np.fromiter(chain.from_iterable(lists), np.float64, len(lists) * width)
+        return flat.reshape(len(lists), width)
+    packed = b"".join(starmap(Struct(f"{width}d").pack, lists))
+    return np.frombuffer(packed).reshape(len(lists), width)

@@ -15,6 +15,7 @@ from karat.model.pairs import FloatArray
 from karat.model.problem import Problems
 from karat.model.seen import Seen
 from karat.model.task import Card, Declared, Request
+from karat.read.images import key_of
 from karat.read.place import Place
 from karat.read.records import Records, pass_over
 from karat.suite.observed import Observed
@@ -75,7 +76,7 @@ def _read(card: Card, request: Request, rows: int) -> _Raw:
     """The data file of a side, which was checked before."""
     source, declared = request.gold[0], request.declared
     first = source.peek().first
-    texts = TEXTS.get(card.config_name or "", ()) or (_image_key(first),)
+    texts = TEXTS.get(card.config_name or "", ()) or (key_of(first, NOT_IMAGES),)
     flat = _flat(declared, first)
     types: dict[str, Any] = {
         META: dict[str, Any] | None,
@@ -134,14 +135,6 @@ def _take_meta(found: dict[str, list[Any]], rows: Sequence[Any], first: int) -> 
         column = found.setdefault(key, [])
         column += [None] * (first - len(column))
         column += [row.get(key) if row else None for row in rows]
-
-
-def _image_key(first: Any) -> str:
-    """The key that locates the image: the first one with a text, `image_path` before all."""
-    if not isinstance(first, dict) or isinstance(first.get("image_path"), str):
-        return "image_path"
-    keys = (k for k, v in first.items() if isinstance(v, str) and k not in NOT_IMAGES)
-    return next(keys, "image_path")
 
 
 def _kinds(declared: Declared, sides: Sequence[_Raw]) -> tuple[list[str], list[str]]:

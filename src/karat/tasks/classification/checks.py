@@ -20,9 +20,10 @@ from karat.model.task import Declared
 from karat.read.chance import beyond_chance
 from karat.read.checks import check_embedding, check_meta, check_text, check_timestamp, found
 from karat.read.fields import check_paths
+from karat.read.images import check_image
 from karat.read.place import Place, Spoiled, Written, kind, show
 from karat.read.probabilities import ABOVE_ONE, UsualLength, report_outside, total_of
-from karat.tasks.classification.records import IMAGE_KEY, KNOWN, LARGEST_LABEL, REQUIRED_TEXTS
+from karat.tasks.classification.records import KNOWN, LARGEST_LABEL, REQUIRED_TEXTS
 
 EXPONENT = re.compile(r"\d[eE]")
 FRACTION = re.compile(r"\.(\d+)")
@@ -65,13 +66,6 @@ class GoldChecks:
         check_timestamp(record, place)
         check_meta(record, self.declared.numeric, place)
         check_paths(record, self.wanted, place)
-
-
-def check_image(record: Mapping[str, Any], place: Place) -> None:
-    """Report a record without any text that could locate an image."""
-    if not any(isinstance(v, str) for k, v in record.items() if k != "timestamp"):
-        message = f"no string key that could locate the image (for example {IMAGE_KEY})"
-        place.add("image-key-missing", message)
 
 
 def check_label(record: Mapping[str, Any], place: Place) -> None:

@@ -14,18 +14,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from karat.errors import DataError
 from karat.model.pairs import CodeArray, FloatArray
 from karat.model.problem import Problems
-from karat.model.task import Request, Source
+from karat.model.task import Request
 from karat.read.checks import report_partial_labels
 from karat.read.declared import DeclaredWatch
 from karat.read.fields import Fields, Selected
-from karat.read.place import show
+from karat.read.images import image_key, report_twins
 from karat.read.records import Batch, Records, pass_over, read_records
 from karat.read.source import CACHE_EXTENSIONS
 from karat.tasks.classification.checks import GoldChecks
-from karat.tasks.classification.records import REQUIRED_TEXTS, gold_schema, image_key
+from karat.tasks.classification.records import KNOWN, REQUIRED_TEXTS, gold_schema
 
 
 @dataclass(slots=True)
@@ -56,7 +55,7 @@ def read_gold(task: str, request: Request, problems: Problems) -> Gold:
         request.by, request.cluster, request.weights, computed_fields(task), exact=("label",)
     )
     checks = GoldChecks(task, declared, fields.decoded)
-    image = image_key(_first(source)) if not REQUIRED_TEXTS[task] else None
+    image = image_key(source, KNOWN) if not REQUIRED_TEXTS[task] else None
     schema = gold_schema(task, fields, declared, image or "")
     reader = read_records(source, schema, problems, checks.diagnose, CACHE_EXTENSIONS)
     columns = _GoldColumns(reader, fields, checks, image)
@@ -82,13 +81,6 @@ def _measured(attribute: str, size: Callable[[str], int]) -> Callable[[list[Any]
         return np.fromiter(map(size, map(text, rows)), np.float64, len(rows))
 
     return measure
-
-
-def _first(source: Source) -> Any:
-    try:
-        return source.peek().first
-    except DataError:
-        return None
 
 
 class _GoldColumns:
@@ -184,10 +176,7 @@ class _GoldColumns:
             for image in map(self.fields.getter(self.image), batch.rows):
                 if isinstance(image, str) and hash(image) in twins:
                     counts[image] = counts.get(image, 0) + 1
-        for image, times in counts.items():
-            if times > 1:
-                text = f"{show(image)[1:-1]} appears {times} times"
-                self.reader.place().add("image-duplicate", text, self.image, severity="warning")
+        report_twins(counts, self.image, self.reader.place())
 
 
 def _joined(parts: list[npt.NDArray[Any]], kind: Any) -> npt.NDArray[Any]:

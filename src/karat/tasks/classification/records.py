@@ -9,6 +9,7 @@ import msgspec
 from karat.model.task import Declared
 from karat.read.declared import Missing, data_schema
 from karat.read.fields import Fields
+from karat.read.images import IMAGE_KEY
 
 LARGEST_LABEL = 2**31 - 1
 
@@ -21,7 +22,6 @@ REQUIRED_TEXTS = {
 }
 """Task -> the keys that must hold text."""
 
-IMAGE_KEY = "image_path"
 KNOWN = ("text", "text_pair", "label", "timestamp", "meta", "probabilities", IMAGE_KEY)
 
 
@@ -29,14 +29,6 @@ class Prediction(msgspec.Struct, gc=False, frozen=True):
     """One line of predictions: a probability for each class."""
 
     probabilities: list[float]
-
-
-def image_key(first: Any) -> str:
-    """The key that locates the image, judged by the first record."""
-    if not isinstance(first, dict) or isinstance(first.get(IMAGE_KEY), str):
-        return IMAGE_KEY
-    texts = [k for k, v in first.items() if isinstance(v, str) and k not in KNOWN]
-    return texts[0] if texts else IMAGE_KEY
 
 
 def gold_schema(task: str, fields: Fields, declared: Declared, image: str) -> type[msgspec.Struct]:

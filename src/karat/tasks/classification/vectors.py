@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
 import msgspec
@@ -15,6 +13,7 @@ from karat.model.pairs import BoolArray, FloatArray
 from karat.model.problem import Problems
 from karat.model.task import Source
 from karat.read.checks import one_based, report_count
+from karat.read.probabilities import as_matrix
 from karat.read.records import Batch, Records, pass_over, read_records
 from karat.read.source import CACHE_EXTENSIONS
 from karat.tasks.classification.checks import Vectors, suspect_order, well_rounded
@@ -173,12 +172,6 @@ class _Inline(msgspec.Struct, gc=False, frozen=True):
     """A data row of which only the predictions matter."""
 
     probabilities: list[float] | msgspec.UnsetType | None = msgspec.UNSET
-
-
-def as_matrix(lists: Sequence[Sequence[float]], width: int) -> FloatArray:
-    """Lists of one length as an array of that width."""
-    flat = np.fromiter(chain.from_iterable(lists), np.float64, len(lists) * width)
-    return flat.reshape(len(lists), width)
 
 
 def row_hashes(values: FloatArray) -> HashArray:

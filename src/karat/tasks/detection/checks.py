@@ -10,9 +10,10 @@ from typing import Any
 from karat.model.task import Declared
 from karat.read.checks import check_embedding, check_meta, check_timestamp, found
 from karat.read.fields import check_paths
+from karat.read.images import check_image
 from karat.read.place import Place, Spoiled, kind, show
 from karat.read.probabilities import UsualLength, report_outside
-from karat.tasks.detection.records import BOXES, COORDINATES, IMAGE_KEY, KNOWN, LARGEST_CLASS
+from karat.tasks.detection.records import BOXES, COORDINATES, KNOWN, LARGEST_CLASS
 
 PIXELS = 1.5
 """A larger coordinate is no fraction of an image, not even of a box that juts out."""
@@ -35,9 +36,7 @@ class DataChecks:
 
     def look(self, record: dict[str, Any], place: Place) -> None:
         """Report every defect of a line of data, but leave embeddings to their own check."""
-        if not any(isinstance(v, str) for k, v in record.items() if k != "timestamp"):
-            message = f"no string key that could locate the image (for example {IMAGE_KEY})"
-            place.add("image-key-missing", message)
+        check_image(record, place)
         self._label(record.get("label"), place)
         for name in ("width", "height"):
             value = record.get(name)

@@ -12,6 +12,7 @@ from karat.model.seen import Boxes, Seen, Trials
 from karat.model.task import Card, Request
 from karat.read.place import Place
 from karat.tasks.detection import cache, measure
+from karat.tasks.detection.predictions import Predicted
 from karat.tasks.detection.scene import DetectionPairs
 from karat.tasks.detection.sides import check_sides
 
@@ -31,7 +32,7 @@ def observe(
 
 def _seen(
     data: cache.Data,
-    predicted: cache.Predicted | None,
+    predicted: Predicted | None,
     pairs: DetectionPairs | None,
     request: Request,
 ) -> Seen:
@@ -59,7 +60,7 @@ def _seen(
 
 def _boxes(
     data: cache.Data,
-    side: cache.Data | cache.Predicted,
+    side: cache.Data | Predicted,
     row: IntArray,
     label: IntArray,
     score: FloatArray | None,

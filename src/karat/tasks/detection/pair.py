@@ -13,10 +13,11 @@ from karat.model.problem import Problems
 from karat.model.task import Card, Request, Source
 from karat.read.fields import Selected
 from karat.read.place import Place
-from karat.tasks.detection import cache, coco, suspicions
+from karat.tasks.detection import coco, suspicions
 from karat.tasks.detection.boxes import Detections, Truths
 from karat.tasks.detection.counted import computed_facets
 from karat.tasks.detection.ids import Numbering, check_labels, check_results
+from karat.tasks.detection.predictions import Predicted
 from karat.tasks.detection.records import BOXES
 from karat.tasks.detection.rows import Side, fields_of, read_side
 from karat.tasks.detection.scene import DetectionPairs, Found, Scene, Vectors
@@ -223,7 +224,7 @@ def pairs_of(card: Card, request: Request, side: Side, problems: Problems) -> De
 
 
 def _cache_detections(
-    predicted: cache.Predicted, images: CodeArray, size: FloatArray, unit: str
+    predicted: Predicted, images: CodeArray, size: FloatArray, unit: str
 ) -> tuple[Detections, IntArray]:
     """The detections in the labelled images, and the box of each."""
     row = np.repeat(np.arange(len(predicted.count)), predicted.count)

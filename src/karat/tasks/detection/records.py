@@ -9,8 +9,8 @@ import msgspec
 from karat.model.task import Declared
 from karat.read.declared import Missing, data_schema
 from karat.read.fields import Fields
+from karat.read.images import IMAGE_KEY
 
-IMAGE_KEY = "image_path"
 BOXES = "predicted_bounding_boxes"
 COORDINATES = ("x_min", "x_max", "y_min", "y_max")
 KNOWN = ("label", "timestamp", "meta", BOXES, IMAGE_KEY, "width", "height")
@@ -41,14 +41,6 @@ class Prediction(msgspec.Struct, gc=False, frozen=True):
     """One line of predictions."""
 
     predicted_bounding_boxes: list[FoundBox]
-
-
-def image_key(first: Any) -> str:
-    """The key that locates the image, judged by the first record."""
-    if not isinstance(first, dict) or isinstance(first.get(IMAGE_KEY), str):
-        return IMAGE_KEY
-    texts = [k for k, v in first.items() if isinstance(v, str) and k not in KNOWN]
-    return texts[0] if texts else IMAGE_KEY
 
 
 class InlinePrediction(msgspec.Struct, gc=False, frozen=True):

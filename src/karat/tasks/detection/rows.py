@@ -16,6 +16,7 @@ from karat.read.fields import Fields, Selected
 from karat.read.records import Records, pass_over
 from karat.tasks.detection import cache, suspicions
 from karat.tasks.detection.counted import COMPUTED, is_computed
+from karat.tasks.detection.predictions import Predicted, read_predictions
 from karat.tasks.detection.records import BOXES, FoundBox, InlinePrediction
 from karat.tasks.detection.settings import chooser
 from karat.tasks.detection.units import settle
@@ -30,7 +31,7 @@ class Side:
     """
 
     data: cache.Data
-    predicted: cache.Predicted | None
+    predicted: Predicted | None
     unit: str
     selected: Selected
     agree: bool
@@ -61,17 +62,17 @@ def read_side(request: Request, problems: Problems) -> Side:
     return Side(data, predicted, unit, selected, agree)
 
 
-def _predicted(request: Request, data: cache.Data, problems: Problems) -> cache.Predicted | None:
+def _predicted(request: Request, data: cache.Data, problems: Problems) -> Predicted | None:
     """The predictions, from their own file or from the data rows."""
     reader, choose = data.reader, chooser(request.options)
     inline = BOXES in reader.audit.seen
     if request.predictions:
-        found = cache.read_predictions(request.predictions[0], data, choose, problems, False)
+        found = read_predictions(request.predictions[0], data, choose, problems, False)
         if inline and reader.count:
             _report_conflicts(data, found)
         return found
     if inline:
-        return cache.read_predictions(request.gold[0], data, choose, problems, True)
+        return read_predictions(request.gold[0], data, choose, problems, True)
     if request.purpose == "score" and reader.count:
         text = f"no predictions: give a prediction file, or '{BOXES}' in the data rows"
         reader.place().add("prediction-missing", text, BOXES)
@@ -88,7 +89,7 @@ def _report_labels(data: cache.Data, request: Request) -> None:
         data.reader.place().add("label-missing", "no row has a label to score against", "label")
 
 
-def _report_conflicts(data: cache.Data, predicted: cache.Predicted) -> None:
+def _report_conflicts(data: cache.Data, predicted: Predicted) -> None:
     """Report data rows whose own boxes are others than those of the prediction file."""
     own, theirs = _boxes_of(data.reader.source), _boxes_of(predicted.reader.source)
     for record in sorted(own.keys() & theirs.keys()):

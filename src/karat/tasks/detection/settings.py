@@ -13,6 +13,7 @@ from karat.model.pairs import FloatArray, IntArray
 from karat.tasks.detection.boxes import COCO_AREAS, Rules, coco_rules
 
 Choose = Callable[[FloatArray, IntArray], tuple[IntArray, IntArray]]
+"""(vectors, boxes of each image) -> (box, class) of the detections."""
 
 
 def rules_of(options: Mapping[str, Any], sized: bool, pixels: bool) -> tuple[Rules, bool]:

@@ -15,8 +15,9 @@ from karat.read.chance import beyond_chance
 from karat.read.checks import one_based, report_count, report_silence
 from karat.read.place import Place
 from karat.tasks.detection.boxes import Detections, Truths
-from karat.tasks.detection.cache import Data, Predicted
+from karat.tasks.detection.cache import Data
 from karat.tasks.detection.checks import PIXELS
+from karat.tasks.detection.predictions import Predicted
 from karat.tasks.detection.ranking import rank_detections
 from karat.tasks.detection.readings import better_reading, nearest
 from karat.tasks.detection.records import BOXES

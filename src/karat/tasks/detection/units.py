@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from karat.model.pairs import FloatArray, IntArray
-from karat.tasks.detection.cache import Data, Predicted
+from karat.tasks.detection.cache import Data
 from karat.tasks.detection.checks import PIXELS
+from karat.tasks.detection.predictions import Predicted
 from karat.tasks.detection.records import BOXES, COORDINATES
 
 Side = Data | Predicted
