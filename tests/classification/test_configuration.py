@@ -231,7 +231,7 @@ def test_code_runs_only_where_it_is_allowed(tmp_path: Path) -> None:
     [
         (b"", "file-empty", None),
         (b"[]", "config-type", None),
-        (b'{"a": 1,\n}', "json-syntax", 2),
+        (b'{"a": 1\n"b": 2}', "json-syntax", 2),
         (b'{"a": NaN}', "nan-literal", None),
         (b'{"a": "\xe9"}', "encoding", None),
         (b'{"a": 1, "a": 2}', "duplicate-key", None),
