@@ -6,7 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.stats.multiple import benjamini_hochberg, benjamini_yekutieli, holm, within
+from karat.stats.multiple import benjamini_hochberg, holm, within
 
 PS = [0.01, 0.04, 0.03, 0.005]
 
@@ -22,12 +22,11 @@ def test_benjamini_hochberg_by_hand():
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
 def test_step_up_is_scipys(ps):
-    for ours, method in ((benjamini_hochberg, "bh"), (benjamini_yekutieli, "by")):
-        expected = scipy.stats.false_discovery_control(ps, method=method)
-        assert np.allclose(np.array(ours(ps), float), expected, rtol=1e-12, atol=0)
+    expected = scipy.stats.false_discovery_control(ps, method="bh")
+    assert np.allclose(np.array(benjamini_hochberg(ps), float), expected, rtol=1e-12, atol=0)
 
 
-@pytest.mark.parametrize("adjust", [holm, benjamini_hochberg, benjamini_yekutieli])
+@pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
 def test_what_has_no_p_stays_none_and_does_not_count(adjust):
     with_gaps = [0.01, None, 0.04, math.nan, 0.03, 0.005]
     plain = adjust(PS)

@@ -29,11 +29,6 @@ def benjamini_hochberg(ps: MaybeP) -> list[float | None]:
     return _adjusted(ps, _step_up)
 
 
-def benjamini_yekutieli(ps: MaybeP) -> list[float | None]:
-    """The same guarantee under any dependence: q times 1 + 1/2 + ... + 1/m."""
-    return _adjusted(ps, lambda p: _step_up(p) * (1 / np.arange(1, len(p) + 1)).sum())
-
-
 def within(
     families: Sequence[str], ps: MaybeP, adjust: Callable[[MaybeP], list[float | None]]
 ) -> list[float | None]:
