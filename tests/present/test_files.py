@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from karat.model.report import Report
-from karat.present import csvfile, jsonfile, markdown
+from karat.present import csvfile, jsonfile, markdown, writing
 
 
 def test_json_is_one_document_in_full_precision(report: Report) -> None:
@@ -63,7 +63,7 @@ def test_a_file_is_replaced_whole_and_keeps_its_permissions(tmp_path: Path) -> N
     path = tmp_path / "r.json"
     path.write_bytes(b"old")
     path.chmod(0o640)
-    jsonfile.write_atomically(path, b"new")
+    writing.write_atomically(path, b"new")
     assert path.read_bytes() == b"new"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert [p.name for p in tmp_path.iterdir()] == ["r.json"]
@@ -73,7 +73,7 @@ def test_a_link_is_followed(tmp_path: Path) -> None:
     real, link = tmp_path / "real.json", tmp_path / "link.json"
     real.write_bytes(b"old")
     link.symlink_to(real)
-    jsonfile.write_atomically(link, b"new")
+    writing.write_atomically(link, b"new")
     assert link.is_symlink()
     assert real.read_bytes() == b"new"
 
@@ -89,6 +89,6 @@ def test_a_failed_write_leaves_the_old_file_alone(
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        jsonfile.write_atomically(path, b"new")
+        writing.write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["r.json"]

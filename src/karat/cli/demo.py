@@ -18,7 +18,7 @@ from karat.cli.fields import complete_task
 from karat.errors import UsageError
 from karat.model.report import Report
 from karat.model.task import Card
-from karat.present import jsonfile
+from karat.present import writing
 from karat.present.html import page as html
 from karat.present.html.embedded import reports_in
 from karat.present.style import Style
@@ -125,7 +125,7 @@ def _index(path: Path, pages: list[Path]) -> Path:
         (page.relative_to(path.parent).as_posix(), reports_in(page.read_bytes())[0])
         for page in pages
     ]
-    jsonfile.write_atomically(path, html.render_index("karat demo", entries))
+    writing.write_atomically(path, html.render_index("karat demo", entries))
     return path
 
 
@@ -152,7 +152,7 @@ def _put(path: Path, content: bytes) -> Path:
         raise UsageError(
             f"{path} exists and holds something else", help="choose another --out folder"
         )
-    jsonfile.write_atomically(path, content)
+    writing.write_atomically(path, content)
     return path
 
 

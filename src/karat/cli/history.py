@@ -49,7 +49,7 @@ def command(
         if not is_page(html):
             raise UsageError(f"--html {html}: a page ends in .html or .htm")
         from karat.present.html.history import page
-        from karat.present.jsonfile import write_atomically
+        from karat.present.writing import write_atomically
 
         write_atomically(html, page(found, metric))
         click.echo(f"wrote {html}", err=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from karat.errors import UsageError
 from karat.model.report import Report
-from karat.present.jsonfile import same_file, write_atomically
+from karat.present.writing import spare_inputs, write_atomically
 
 WRITERS = {
     ".json": "karat.present.jsonfile",
@@ -48,15 +48,6 @@ def check_outputs(paths: Iterable[str], inputs: Iterable[str | None] = ()) -> No
             raise UsageError(f"--out {path}: there is no folder {folder}", help="make it first")
         if Path(path).is_dir():
             raise UsageError(f"--out {path}: is a folder")
-
-
-def spare_inputs(
-    path: str | Path, inputs: Iterable[str | Path | None], flag: str = "--out"
-) -> None:
-    """Return if the output is none of the inputs, each a file or several with commas between."""
-    read = [part for one in inputs if one for part in (str(one), *str(one).split(","))]
-    if any(same_file(path, one) for one in read):
-        raise UsageError(f"{flag} {path}: is one of the inputs", help="choose another name")
 
 
 def write_outputs(report: Report, paths: Iterable[str]) -> list[str]:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli.command import Command, speaker
-from karat.cli.outputs import spare_inputs
 from karat.errors import DataError, UsageError
-from karat.present.jsonfile import write_atomically
 from karat.present.progress import meter
+from karat.present.writing import spare_inputs, write_atomically
 
 if TYPE_CHECKING:
     from karat.models.loading import Settings

@@ -12,7 +12,8 @@ from karat.cli.command import Command
 from karat.cli.fields import complete_task
 from karat.cli.flags import own_options, task_flags
 from karat.cli.inference import judge, output_flags, print_page, say_written
-from karat.cli.outputs import check_outputs, spare_inputs, write_outputs
+from karat.cli.outputs import check_outputs, write_outputs
+from karat.present.writing import spare_inputs
 
 READ = (
     *("ref", "ref_predictions", "evaluation", "eval_predictions"),

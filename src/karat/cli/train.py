@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from karat.cli.command import Command, speaker
-from karat.cli.outputs import spare_inputs
 from karat.cli.predict import silent
 from karat.errors import UsageError
+from karat.present.writing import spare_inputs
 
 
 @click.command(cls=Command, name="train")

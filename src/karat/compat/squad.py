@@ -85,7 +85,7 @@ def _evaluate(given: argparse.Namespace) -> int:
 
         draw(scores, Path(pictures))
     if given.out_file:
-        from karat.present.jsonfile import write_atomically
+        from karat.present.writing import write_atomically
 
         write_atomically(given.out_file, json.dumps(out).encode())
     print(json.dumps(out, indent=2))

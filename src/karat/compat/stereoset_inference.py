@@ -12,7 +12,7 @@ from pathlib import Path
 
 from karat.compat.ending import ended
 from karat.errors import UsageError
-from karat.present.jsonfile import write_atomically
+from karat.present.writing import write_atomically
 from karat.run.predicting import SECTIONS, Job, need_models, predict
 
 FAILED = 2

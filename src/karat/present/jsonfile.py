@@ -1,11 +1,6 @@
-"""The JSON document of a report, and how every file is written: beside, then renamed."""
+"""The JSON document of a report."""
 
 from __future__ import annotations
-
-import contextlib
-import os
-import tempfile
-from pathlib import Path
 
 from karat.model.report import Report
 
@@ -13,51 +8,3 @@ from karat.model.report import Report
 def render(report: Report) -> bytes:
     """The document in full precision, as `--json` prints it."""
     return report.to_json().encode() + b"\n"
-
-
-def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Put the content at that path in one step: nobody ever sees half a file.
-
-    A symbolic link is followed, the permissions of a file that was there are kept, and what is no
-    regular file (`/dev/stdout`, a pipe) is written straight through.
-    """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        target.write_bytes(content)
-        return
-    try:
-        handle, name = tempfile.mkstemp(
-            prefix=f".{target.name}.", suffix=".part", dir=target.parent
-        )
-    except OSError as error:
-        error.filename = os.fspath(path)  # the name that the user knows
-        raise
-    beside = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.chmod(_mode(target))
-        beside.replace(target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        raise
-
-
-def _mode(target: Path) -> int:
-    """The permissions of the file that is replaced, or what a new file would get."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
-
-
-def same_file(path: str | Path, other: str | Path) -> bool:
-    """Whether both names mean one file that exists."""
-    try:
-        return Path(path).samefile(other)
-    except (OSError, ValueError):
-        return False
