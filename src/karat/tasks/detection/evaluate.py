@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,8 @@ from karat.tasks.detection.curves import (
 from karat.tasks.detection.matching import WORD, Matched, Words, area_bits, match, threshold_bits
 from karat.tasks.detection.overlaps import Candidates, best_candidates, candidates
 from karat.tasks.detection.ranking import rank_detections
+
+Kind = TypeVar("Kind", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,12 @@ class Evaluated:
     truths: Truths
     truth_order: IntArray
     blocks: list[Block]
+
+    def unranked(self, values: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
+        """Values of the ranked detections in the order in which the steps name them."""
+        out = np.empty_like(values)
+        out[self.order] = values
+        return out
 
     def block_of(self, threshold: int, area: int) -> tuple[Block, int]:
         """The block and the bit of one threshold and area."""

@@ -54,8 +54,7 @@ def outcome(pairs: DetectionPairs, found: Evaluated) -> Outcome:
     truth = np.full(pairs.pred.detections.n, -1, dtype=np.int64)
     steps = block.steps
     took = (steps.step_bits & mask & block.truth_regular[steps.step_truth]) != 0
-    source = np.empty(len(found.order), dtype=np.int64)
-    source[found.order] = found.source
+    source = found.unranked(found.source)
     truth[source[steps.step_detection[took]]] = found.truth_order[steps.step_truth[took]]
     fair = ((block.ignored & mask) == 0) & (((block.inside | block.regular) & mask) != 0)
     return Outcome(truth, np.sort(found.source[fair]))

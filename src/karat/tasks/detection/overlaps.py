@@ -6,7 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat.model.pairs import BoolArray, FloatArray, IntArray
+from karat.model.pairs import BoolArray, CodeArray, FloatArray, IntArray
+from karat.tasks.detection.boxes import Truths
+
+LEAST = 1e-9
+"""An overlap below this is none."""
 
 
 class Candidates(NamedTuple):
@@ -15,6 +19,10 @@ class Candidates(NamedTuple):
     detection: IntArray
     truth: IntArray
     overlap: FloatArray
+
+    def take(self, which: BoolArray) -> Candidates:
+        """Some of the pairs."""
+        return Candidates(self.detection[which], self.truth[which], self.overlap[which])
 
 
 def candidates(
@@ -52,6 +60,24 @@ def candidates(
         overlap = np.where(common > 0, common / union, 0.0)
     keep = overlap >= least
     return Candidates(detection[keep], truth[keep], overlap[keep])
+
+
+def in_images(box: FloatArray, image: CodeArray, truths: Truths, images: int) -> Candidates:
+    """The pairs of boxes and truths of one image, whatever the class, that overlap at all."""
+    order = np.argsort(truths.image, kind="stable")
+    edges = np.searchsorted(truths.image[order], np.arange(images + 1))
+    first, count = edges[image], edges[image + 1] - edges[image]
+    pairs = candidates(box, truths.box[order], truths.crowd[order], first, count, LEAST)
+    return pairs._replace(truth=order[pairs.truth])
+
+
+def largest(pairs: Candidates, n: int) -> tuple[FloatArray, IntArray]:
+    """The largest overlap of each of n detections, and the truth that it is with (-1: none)."""
+    rising = np.lexsort((pairs.overlap, pairs.detection))
+    overlap, truth = np.zeros(n), np.full(n, -1, dtype=np.int64)
+    overlap[pairs.detection[rising]] = pairs.overlap[rising]
+    truth[pairs.detection[rising]] = pairs.truth[rising]
+    return overlap, truth
 
 
 def best_candidates(pairs: Candidates) -> Candidates:

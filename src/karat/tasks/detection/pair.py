@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -147,15 +148,6 @@ def _coco_detections(results: coco.Results, numbering: Numbering) -> Detections:
     )
 
 
-def _relative(scene: Scene, found: Detections) -> tuple[Scene, Detections]:
-    """The same with areas as fractions of the image."""
-    from dataclasses import replace
-
-    size = scene.width * scene.height if scene.unit == "pixels" else np.ones(scene.n)
-    truths = replace(scene.truths, area=scene.truths.area / size[scene.truths.image])
-    return replace(scene, truths=truths), replace(found, area=found.area / size[found.image])
-
-
 # --- caches ------------------------------------------------------------------------------------
 
 
@@ -170,34 +162,12 @@ def pairs_of(card: Card, request: Request, side: Side, problems: Problems) -> De
     labelled = np.flatnonzero(data.count >= 0)
     images = np.full(len(data.count), -1, dtype=np.int32)
     images[labelled] = np.arange(len(labelled), dtype=np.int32)
-    classes = max(predicted.width, int(data.classes.max(initial=-1)) + 1)
     size = np.stack([data.width, data.height], axis=1)
-    box, area = to_boxes(data.corners, data.row, size, side.unit)
-    truths = Truths(
-        images[data.row],
-        data.classes.astype(np.int32),
-        box,
-        area,
-        np.zeros(len(box), dtype=bool),
-        np.arange(len(box)),
-    )
-    names = list(map(str, range(classes)))
-    scene = Scene(
-        format="cache",
-        truths=truths,
-        names=[data.names[i] or str(i) for i in labelled],
-        classes=np.arange(classes),
-        class_names=_class_names(request, names, problems, classes),
-        width=data.width[labelled],
-        height=data.height[labelled],
-        unit=side.unit,
-        records=labelled,
-        request=request,
-    )
+    scene = _cache_scene(side, images, size, predicted.width, request, problems)
     detections, which = _cache_detections(predicted, images, size, side.unit)
     rules, relative = rules_of(request.options, scene.sized, side.unit == "pixels")
     if relative:
-        scene, detections = _fractions(scene, detections)
+        scene, detections = _relative(scene, detections)
     present = data.present
     sizes = np.repeat(present.sizes(np.arange(len(data.count))), predicted.count)
     vectors = Vectors(
@@ -223,6 +193,40 @@ def pairs_of(card: Card, request: Request, side: Side, problems: Problems) -> De
     return _pairs(card, request, scene, found, side.selected, labelled)
 
 
+def _cache_scene(
+    side: Side,
+    images: CodeArray,
+    size: FloatArray,
+    width: int,
+    request: Request,
+    problems: Problems,
+) -> Scene:
+    """The labelled images; `images` numbers them by row, `width` is how long vectors are."""
+    data, labelled = side.data, np.flatnonzero(images >= 0)
+    box, area = to_boxes(data.corners, data.row, size, side.unit)
+    truths = Truths(
+        images[data.row],
+        data.classes.astype(np.int32),
+        box,
+        area,
+        np.zeros(len(box), dtype=bool),
+        np.arange(len(box)),
+    )
+    classes = max(width, int(data.classes.max(initial=-1)) + 1)
+    return Scene(
+        format="cache",
+        truths=truths,
+        names=[data.names[i] or str(i) for i in labelled],
+        classes=np.arange(classes),
+        class_names=_class_names(request, list(map(str, range(classes))), problems),
+        width=data.width[labelled],
+        height=data.height[labelled],
+        unit=side.unit,
+        records=labelled,
+        request=request,
+    )
+
+
 def _cache_detections(
     predicted: Predicted, images: CodeArray, size: FloatArray, unit: str
 ) -> tuple[Detections, IntArray]:
@@ -243,31 +247,28 @@ def _cache_detections(
     return found, which
 
 
-def _fractions(scene: Scene, found: Detections) -> tuple[Scene, Detections]:
-    """Areas as fractions of the image, whatever the coordinates are."""
-    from dataclasses import replace
-
-    if scene.unit == "pixels":
-        return _relative(scene, found)
-    box = scene.truths.box
-    truths = replace(scene.truths, area=np.asarray(box[:, 2] * box[:, 3]))
-    return replace(scene, truths=truths), replace(
-        found, area=np.asarray(found.box[:, 2] * found.box[:, 3])
-    )
-
-
 # --- both --------------------------------------------------------------------------------------
 
 
-def _class_names(
-    request: Request, names: Sequence[str], problems: Problems, classes: int | None = None
-) -> tuple[str, ...]:
+def _relative(scene: Scene, found: Detections) -> tuple[Scene, Detections]:
+    """The same with areas as fractions of the image, whatever the coordinates are."""
+    truths = scene.truths
+    if scene.unit == "pixels":
+        size = scene.width * scene.height
+        areas = truths.area / size[truths.image], found.area / size[found.image]
+    else:
+        areas = truths.box[:, 2] * truths.box[:, 3], found.box[:, 2] * found.box[:, 3]
+    scene = replace(scene, truths=replace(truths, area=np.asarray(areas[0])))
+    return scene, replace(found, area=np.asarray(areas[1]))
+
+
+def _class_names(request: Request, names: Sequence[str], problems: Problems) -> tuple[str, ...]:
     """Given names, or those of the file; a wrong number of them is a problem.
 
     Names that a run configuration declares were compared with both sides by then.
     """
     given, declared = request.options.get("class_names"), request.declared.class_names
-    wanted = len(names) if classes is None else classes
+    wanted = len(names)
     if declared is not None and len(declared) == wanted:
         names = declared
     if given:

@@ -48,12 +48,8 @@ def per_image(
 
     The ids are those of the truths and detections that were matched, in their order there.
     """
-    source = np.empty(len(found.order), dtype=np.int64)
-    source[found.order] = found.source
-    group = np.empty(len(found.order), dtype=np.int64)
-    group[found.order] = found.category.astype(np.int64) * found.images + found.image
-    score = np.empty(len(found.order))
-    score[found.order] = found.score
+    source, score = found.unranked(found.source), found.unranked(found.score)
+    group = found.unranked(found.category.astype(np.int64) * found.images + found.image)
     own = found.truths.category.astype(np.int64) * found.images + found.truths.image
     ids = np.array(detection_ids)[source] if len(source) else source
     truths = np.array(truth_ids)[found.truth_order] if len(own) else own
@@ -99,8 +95,7 @@ def _area(
     matched, ignored = np.zeros((size, n), dtype=bool), np.zeros((size, n), dtype=bool)
     block, bit = found.block_of(0, area)
     apart = (block.truth_regular & np.uint64(1 << bit)) == 0
-    outside = np.empty(n, dtype=bool)
-    outside[found.order] = (block.inside & np.uint64(1 << bit)) == 0
+    outside = found.unranked((block.inside & np.uint64(1 << bit)) == 0)
     for threshold in range(size):
         block, bit = found.block_of(threshold, area)
         took = (block.steps.step_bits & np.uint64(1 << bit)) != 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from karat.model.pairs import CodeArray, FloatArray, IntArray
 from karat.tasks.detection.boxes import Detections, Truths
-from karat.tasks.detection.overlaps import candidates
+from karat.tasks.detection.overlaps import in_images, largest
 
 SOUND = 0.9
 """So large a part of the boxes must have positive sides when they are read another way."""
@@ -48,21 +48,7 @@ def nearest(
     truths: Truths, image: CodeArray, box: FloatArray, images: int
 ) -> tuple[FloatArray, IntArray]:
     """For each box the largest overlap with any truth of its image, and that truth (-1: none)."""
-    order = np.argsort(truths.image, kind="stable")
-    edges = np.searchsorted(truths.image[order], np.arange(images + 1))
-    pairs = candidates(
-        box,
-        truths.box[order],
-        truths.crowd[order],
-        edges[image],
-        edges[image + 1] - edges[image],
-        1e-9,
-    )
-    overlap, truth = np.zeros(len(box)), np.full(len(box), -1, dtype=np.int64)
-    rising = np.lexsort((pairs.overlap, pairs.detection))
-    overlap[pairs.detection[rising]] = pairs.overlap[rising]
-    truth[pairs.detection[rising]] = order[pairs.truth[rising]]
-    return overlap, truth
+    return largest(in_images(box, image, truths, images), len(box))
 
 
 def better_reading(

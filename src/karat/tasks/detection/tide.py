@@ -13,7 +13,7 @@ import numpy as np
 
 from karat.model.pairs import BoolArray, CodeArray, FloatArray, IntArray
 from karat.tasks.detection.boxes import Detections, Truths
-from karat.tasks.detection.overlaps import candidates
+from karat.tasks.detection.overlaps import in_images, largest
 
 KINDS = ("class", "place", "both", "duplicate", "background", "missed")
 FOUND = 0.5
@@ -91,28 +91,12 @@ def _overlaps(
     truths: Truths, found: Detections, which: IntArray, images: int
 ) -> tuple[FloatArray, IntArray, FloatArray, IntArray, FloatArray]:
     """(largest overlap, truth) with a truth of the same class, the same of another, any overlap."""
-    order = np.argsort(truths.image, kind="stable")
-    edges = np.searchsorted(truths.image[order], np.arange(images + 1))
-    image = found.image[which]
-    first, count = edges[image], edges[image + 1] - edges[image]
-    pairs = candidates(found.box[which], truths.box[order], truths.crowd[order], first, count, 1e-9)
-    truth = order[pairs.truth]
-    fits = (truths.category[truth] == found.category[which][pairs.detection]) & ~truths.crowd[truth]
-    differs = ~fits & ~truths.crowd[truth]
-    n = len(which)
-    same = _largest(pairs.detection[fits], truth[fits], pairs.overlap[fits], n)
-    other = _largest(pairs.detection[differs], truth[differs], pairs.overlap[differs], n)
+    pairs = in_images(found.box[which], found.image[which], truths, images)
+    regular = ~truths.crowd[pairs.truth]
+    alike = truths.category[pairs.truth] == found.category[which][pairs.detection]
+    same = largest(pairs.take(regular & alike), len(which))
+    other = largest(pairs.take(regular & ~alike), len(which))
     return *same, *other, np.maximum(same[0], other[0])
-
-
-def _largest(
-    detection: IntArray, truth: IntArray, overlap: FloatArray, n: int
-) -> tuple[FloatArray, IntArray]:
-    rising = np.lexsort((overlap, detection))
-    best, where = np.zeros(n), np.full(n, -1, dtype=np.int64)
-    best[detection[rising]] = overlap[rising]
-    where[detection[rising]] = truth[rising]
-    return best, where
 
 
 def mean_precision(

@@ -22,8 +22,7 @@ def across_classes(truths: Truths, found: Detections, images: int) -> tuple[IntA
     flat = replace(found, category=np.zeros_like(found.category), area=np.ones(found.n))
     done = evaluate(plain, flat, images, 1, rules)
     block, steps = done.blocks[0], done.blocks[0].steps
-    source = np.empty(len(done.order), dtype=np.int64)
-    source[done.order] = done.source
+    source = done.unranked(done.source)
     truth = np.full(found.n, -1, dtype=np.int64)
     regular = (steps.step_bits & block.truth_regular[steps.step_truth]) != 0
     truth[source[steps.step_detection[regular]]] = done.truth_order[steps.step_truth[regular]]

@@ -10,7 +10,7 @@ import numpy as np
 from karat.model.pairs import BoolArray, FloatArray, IntArray
 from karat.model.report import Curve, Series, Table
 from karat.tasks.detection.evaluate import Accumulated
-from karat.tasks.detection.measure import Outcome, cut_of
+from karat.tasks.detection.measure import OVERLAP, Outcome, cut_of
 from karat.tasks.detection.scene import DetectionPairs
 from karat.tasks.detection.summary import by_class
 from karat.tasks.detection.tide import KINDS, Errors
@@ -19,9 +19,6 @@ from karat.tasks.detection.together import across_classes
 MATRIX_CLASSES = 30
 MOST = 50
 DOUBTFUL = 20
-MATCH = 0.5
-"""The overlap at which boxes are matched for the tables."""
-
 SURE = 0.8
 
 
@@ -186,7 +183,7 @@ def precision_recall(
         for overlap in (0.5, 0.75):
             for t in np.flatnonzero(rules.overlaps == overlap).tolist():
                 y = table[t][:, known].mean(axis=1)
-                mark = _mark(classes) if overlap == MATCH else []
+                mark = _mark(classes) if overlap == OVERLAP else []
                 series.append(Series(name=f"IoU {overlap:g}", x=x, y=y.tolist(), mark=mark))
         if len(rules.overlaps) > 1:
             y = table[:, :, known].mean(axis=(0, 2))
