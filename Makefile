@@ -36,8 +36,8 @@ format: $(VENV)/.light ## rewrite the code in house style
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.light ## karat against its peers on this machine; ROWS=100000 for a short one
-	$(BIN)/python benchmarks/classification.py $(if $(ROWS),--rows $(ROWS))
+bench: $(VENV)/.light ## karat against its peers on this machine; NAME=entities, ROWS=100000
+	$(BIN)/python benchmarks/$(or $(NAME),classification).py $(if $(ROWS),--rows $(ROWS))
 
 docs: $(VENV)/.core ## regenerate docs/reference from the commands and the task cards
 	$(BIN)/python tools/make_docs.py

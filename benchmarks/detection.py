@@ -1,4 +1,4 @@
-"""Object detection against peers: COCO files, caches with probability vectors, the bootstrap.
+"""Object detection against peers: COCO files, caches with probability vectors, intervals.
 
     python benchmarks/detection.py --images 500 --rounds 3
 
@@ -21,6 +21,9 @@ import measure
 from measure import Peer, Work
 
 CLASSES, BOXES = 80, 100
+
+LIBRARIES = ("hotcoco", "faster_coco_eval", "pycocotools")
+"""The first that is installed is the 1 of the ratios."""
 
 
 def write(folder: Path, images: int) -> None:
@@ -186,14 +189,12 @@ def has(library: str) -> bool:
 
 def peers(draws: int) -> list[Peer]:
     """All contenders that are installed."""
-    files, best = "COCO files: karat", "COCO files: hotcoco"
-    out = [Peer(files, best, lambda f: karat_arrays(f, "gt.json", "dt.json", True))]
-    for library in ("hotcoco", "faster_coco_eval", "pycocotools"):
-        if has(library):
-            name = f"COCO files: {library}"
-            out.append(Peer(name, best, lambda f, library=library: peer_arrays(f, library)))
-        else:
-            print(f"{library} is not installed, so it is left out")
+    installed = [library for library in LIBRARIES if has(library)]
+    best = f"COCO files: {installed[0]}" if installed else ""
+    out = [Peer("COCO files: karat", best, lambda f: karat_arrays(f, "gt.json", "dt.json", True))]
+    for library in installed:
+        name = f"COCO files: {library}"
+        out.append(Peer(name, best, lambda f, library=library: peer_arrays(f, library)))
     cache = "vectors: orjson, arrays, hotcoco"
     out.append(
         Peer("vectors: karat", cache, lambda f: karat_arrays(f, "gold.jsonl", "pred.jsonl", False))
@@ -202,7 +203,7 @@ def peers(draws: int) -> list[Peer]:
         out.append(Peer(cache, cache, peer_vectors))
     plain = "report without intervals"
     out.append(Peer(plain, plain, lambda f: karat_score(f, confidence=None)))
-    out.append(Peer("report with closed intervals", plain, karat_score))
+    out.append(Peer("report with intervals", plain, karat_score))
     name = f"report with {draws} resamples"
     out.append(Peer(name, plain, lambda f: karat_score(f, bootstrap=draws)))
     return out
@@ -218,6 +219,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         folder = Path(home)
         write(folder, asked.images)
+        for library in LIBRARIES:
+            if not has(library):
+                print(f"{library} is not installed, so it is left out")
         print(f"{asked.images} images x {BOXES} boxes, {measure.machine()}")
         measure.race(Path(__file__), measure.chosen(contenders, asked.only), folder, asked.rounds)
 
