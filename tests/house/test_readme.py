@@ -1,4 +1,4 @@
-"""The session in the README is a real one: it is run again, and what it shows must come out."""
+"""What the README and the pages of tasks show is real: it is run again, and must come out."""
 
 from __future__ import annotations
 
@@ -14,6 +14,15 @@ import pytest
 from sources import PACKAGE, ROOT
 
 SAMPLE = PACKAGE / "samples" / "text-classification"
+TASK_PAGES = {
+    "answers": "squad2",
+    "detection": "object-detection",
+    "entities": "entities",
+    "stereotypes": "stereotypes",
+}
+"""Page of a task that shows scores -> the sample that they are of."""
+
+SHOWN = re.compile(r"\$ (karat score [^\n]*)\n(?:\n```\n)?([^`]* \| [^`]*)```")
 MAIN = "import sys; from karat.cli.main import main; sys.exit(main())"
 
 
@@ -93,6 +102,26 @@ def test_the_session_comes_out_as_shown(tmp_path: Path) -> None:
             assert literally(shown, printed), "\n".join(printed)
         else:
             subprocess.run(command, shell=True, cwd=folder, check=True)
+
+
+@pytest.mark.parametrize("page", TASK_PAGES)
+def test_the_scores_on_a_page_come_out_as_shown(page: str) -> None:
+    text = (ROOT / "docs" / "tasks" / f"{page}.md").read_text(encoding="utf-8")
+    found = SHOWN.search(text)
+    assert found is not None
+    printed = subprocess.run(
+        [sys.executable, "-c", MAIN, *shlex.split(found[1])[1:]],
+        cwd=PACKAGE / "samples" / TASK_PAGES[page],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        encoding="utf-8",
+        check=True,
+    ).stdout
+    # In this order, whatever else stands between.
+    rest = iter(printed.splitlines())
+    missing = [line for line in found[2].splitlines() if line != "..." and line not in rest]
+    assert not missing[:1], printed
 
 
 def test_literally_is_meant() -> None:
