@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+Unit = TypeVar("Unit", bound=Hashable)
 Row = list[float]
 Fetch = Callable[[], list[Row]]
 Meter = Callable[[str, int, int | None], None]
@@ -36,6 +37,13 @@ class Work(Protocol):
 
     def begin(self, units: Sequence[Hashable]) -> Fetch:
         """What fetches a row of numbers for each unit."""
+
+
+def distinct(inputs: Iterable[Unit]) -> tuple[list[Unit], list[int]]:
+    """(the inputs without repeats, the place of each input among those)."""
+    places: dict[Unit, int] = {}
+    own = [places.setdefault(one, len(places)) for one in inputs]
+    return list(places), own
 
 
 def moved(array: npt.NDArray[Any], device: torch.device) -> torch.Tensor:

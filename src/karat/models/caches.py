@@ -7,19 +7,12 @@ from typing import Any, NamedTuple, cast
 
 import torch
 
-from karat.models.batches import Fetch, Row
+from karat.models.batches import Fetch, Row, distinct
 from karat.models.loading import Loaded, precision
 from karat.models.masked import padded
-from karat.models.text import Ids
+from karat.models.text import Encoded, Ids
 
 TASKS = ("text-classification", "nli", "ner")
-
-
-class Encoded(NamedTuple):
-    """A text or a pair as ids, with token types."""
-
-    ids: Ids
-    types: Ids
 
 
 class Classes:
@@ -29,13 +22,11 @@ class Classes:
         self._loaded = loaded
         encoder = loaded.encoder
         if second is None:
-            found = [(ids, (0,) * len(ids)) for ids in encoder.ids(texts)]
+            found = [Encoded(ids, (0,) * len(ids)) for ids in encoder.ids(texts)]
         else:
             found = encoder.pairs(texts, second)
-        own = [Encoded(ids, types) for ids, types in found]
-        places = {one: i for i, one in enumerate(dict.fromkeys(own))}
-        self.units: Sequence[Hashable] = list(places)
-        self._own = [places[one] for one in own]
+        self.units: Sequence[Hashable]
+        self.units, self._own = distinct(found)
         # Padding stands on the right and is masked, so any id will do; a causal classifier, which
         # looks for its last real token, must know which id that is.
         self._pad = encoder.tokenizer.pad_token_id
@@ -100,9 +91,8 @@ class Entities:
         ):
             self._own.append(Tagged(tuple(ids), tuple(map(tuple, spans))))
             self._words.append(told.word_ids(i))
-        places = {one: i for i, one in enumerate(dict.fromkeys(one.ids for one in self._own))}
-        self.units: Sequence[Hashable] = list(places)
-        self._places = [places[one.ids] for one in self._own]
+        self.units: Sequence[Hashable]
+        self.units, self._places = distinct(one.ids for one in self._own)
         self._texts = texts
         self._labels: dict[int, str] = loaded.model.config.id2label
 

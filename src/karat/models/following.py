@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple, cast
+from typing import cast
 
 import torch
 
 from karat.errors import UsageError
-from karat.models.batches import Fetch, Row
+from karat.models.batches import Fetch, Row, distinct
 from karat.models.examples import Example, pairs
 from karat.models.loading import Loaded, precision
 from karat.models.masked import padded
 from karat.models.seq2seq import second_step
-from karat.models.text import Ids
+from karat.models.text import Encoded
 
 PREFIX = "binary classification: "
-
-
-class Pair(NamedTuple):
-    """An encoded pair of sentences."""
-
-    ids: Ids
-    types: Ids
 
 
 class NextSentences:
@@ -34,26 +27,26 @@ class NextSentences:
         self.loaded = loaded
         told = list(pairs(examples))
         encoded = loaded.encoder.pairs([prefix + c for c, _ in told], [c.sentence for _, c in told])
-        own = [Pair(ids, types) for ids, types in encoded]
-        places = {pair: i for i, pair in enumerate(dict.fromkeys(own))}
-        self.units: Sequence[Hashable] = list(places)
-        self._own = [places[pair] for pair in own]
+        self.units: Sequence[Hashable]
+        self.units, self._own = distinct(encoded)
         self.notes: list[str] = []
         self.work = self
 
     def cost(self, unit: Hashable) -> int:
         """Tokens of the pair."""
-        return len(cast("Pair", unit).ids)
+        return len(cast("Encoded", unit).ids)
 
     def begin(self, units: Sequence[Hashable]) -> Fetch:
         """The probability of each pair."""
-        chosen = cast("Sequence[Pair]", units)
+        chosen = cast("Sequence[Encoded]", units)
         with precision(self.loaded.settings):
             inputs = padded([pair.ids for pair in chosen], self.loaded.device)
             found = self.probabilities(chosen, inputs)
         return lambda: [[p] for p in found.double().cpu().tolist()]
 
-    def probabilities(self, pairs: Sequence[Pair], inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+    def probabilities(
+        self, pairs: Sequence[Encoded], inputs: dict[str, torch.Tensor]
+    ) -> torch.Tensor:
         """(n,): the probability that the second sentence follows."""
         raise NotImplementedError
 
@@ -65,7 +58,9 @@ class NextSentences:
 class BertNextSentence(NextSentences):
     """The next-sentence head that the model was pretrained with."""
 
-    def probabilities(self, pairs: Sequence[Pair], inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+    def probabilities(
+        self, pairs: Sequence[Encoded], inputs: dict[str, torch.Tensor]
+    ) -> torch.Tensor:
         """The first of the two: `is next`."""
         types = padded([pair.types for pair in pairs], self.loaded.device)["input_ids"]
         logits = self.loaded.model(**inputs, token_type_ids=types).logits
@@ -75,7 +70,9 @@ class BertNextSentence(NextSentences):
 class TrainedCausal(NextSentences):
     """A fine-tuned causal model: the mean of its hidden states, and three layers."""
 
-    def probabilities(self, pairs: Sequence[Pair], inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+    def probabilities(
+        self, pairs: Sequence[Encoded], inputs: dict[str, torch.Tensor]
+    ) -> torch.Tensor:
         """The second of the two: label 1, related."""
         return torch.softmax(exact(self.loaded.model(**inputs)), -1)[:, 1]
 
@@ -91,7 +88,9 @@ class TrainedSeq2Seq(NextSentences):
         if self._digits[0] == self._digits[1]:
             raise UsageError("this tokenizer cannot tell 0 from 1, so the model cannot answer")
 
-    def probabilities(self, pairs: Sequence[Pair], inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+    def probabilities(
+        self, pairs: Sequence[Encoded], inputs: dict[str, torch.Tensor]
+    ) -> torch.Tensor:
         """The share of 1 among 0 and 1."""
         model = self.loaded.model.core_model
         encoded = model.get_encoder()(**inputs)[0]

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 Ids = tuple[int, ...]
+
+
+class Encoded(NamedTuple):
+    """A text or a pair of texts as ids, with token types."""
+
+    ids: Ids
+    types: Ids
 
 
 class Encoder:
@@ -28,8 +35,8 @@ class Encoder:
             )["input_ids"]
         return [tuple(row) for row in rows]
 
-    def pairs(self, first: Sequence[str], second: Sequence[str]) -> list[tuple[Ids, Ids]]:
-        """(ids, token types) of each pair; types are zeros where the tokenizer has none."""
+    def pairs(self, first: Sequence[str], second: Sequence[str]) -> list[Encoded]:
+        """The ids of each pair; types are zeros where the tokenizer has none."""
         if not first:
             return []
         options: dict[str, Any] = {}
@@ -41,7 +48,7 @@ class Encoder:
         ids = [tuple(row) for row in told["input_ids"]]
         types = told.get("token_type_ids") or [(0,) * len(row) for row in ids]
         self.truncated += sum(len(row) == self.limit for row in ids) if self.limit else 0
-        return list(zip(ids, map(tuple, types), strict=True))
+        return [Encoded(own, tuple(kinds)) for own, kinds in zip(ids, types, strict=True)]
 
     def text(self, ids: Sequence[int]) -> str:
         """The text of some ids."""

@@ -23,6 +23,9 @@ REQUIRED = (
     "context",
     *(f"c{i}_{part}" for i in CANDIDATES for part in ("id", "sentence", "gold_label")),
 )
+FILLED = ("id", "target", "bias_type")
+"""The names and ids of a row, which no empty text can be."""
+
 LABEL_LISTS = tuple(f"c{i}_labels" for i in CANDIDATES)
 OPTIONAL = ("target_original", *(f"c{i}_word" for i in CANDIDATES), *LABEL_LISTS)
 _EXTRA = re.compile(r"c(\d+)_id")
@@ -65,7 +68,7 @@ def diagnose(record: Mapping[str, Any], place: Place) -> None:
         place.add("candidates-count", text, more[0])
     labels = [record.get(f"c{i}_gold_label") for i in CANDIDATES]
     check_labels(labels, place, [f"c{i}_gold_label" for i in CANDIDATES])
-    check_word(record, place)
+    check_filled(record, place)
 
 
 def more_candidates(keys: Iterable[str]) -> list[str]:
@@ -85,9 +88,9 @@ def check_labels(labels: list[Any], place: Place, keys: list[str]) -> None:
             place.add("label-repeated", text, keys[labels.index(label)])
 
 
-def check_word(record: Mapping[str, Any], place: Place) -> None:
+def check_filled(record: Mapping[str, Any], place: Place) -> None:
     """Report texts that are empty where a name or an id is needed."""
-    for key in ("id", "target", "bias_type"):
+    for key in FILLED:
         if record.get(key) == "":
             place.add("field-empty", f"'{key}' is empty", key)
 
@@ -103,7 +106,7 @@ def check_sheet(sheet: Sheet, problems: Problems) -> bool:
         problems.add("column-missing", f"there is no column {names}", file=sheet.file, help=hint)
         return False
     texts = all(set(map(type, columns[key])) <= {str} for key in REQUIRED)
-    named = all("" not in columns[key] for key in ("id", "target", "bias_type"))
+    named = all("" not in columns[key] for key in FILLED)
     triples = zip(*(columns[f"c{i}_gold_label"] for i in CANDIDATES), strict=True)
     three = not more_candidates(columns)
     if not (texts and named and three and all(sorted(t) == sorted(LABELS) for t in set(triples))):
