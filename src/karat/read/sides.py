@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from karat.model.task import Declared
+from karat.model.task import Declared, Request
 from karat.read.declared import DeclaredWatch
 from karat.read.place import Place
 from karat.read.records import Records
@@ -31,8 +32,16 @@ class Half:
     vectors: Vectors | None = None
 
 
-def cross_check(ref: Half, eval_: Half, declared: Declared, configuration: Place) -> None:
-    """Report where the two sides, or a side and the configuration, do not fit together."""
+def cross_check(
+    halves: Mapping[str, Half], requests: Mapping[str, Request], configuration: Place
+) -> None:
+    """Report where the two sides, or a side and the configuration, do not fit together.
+
+    A side that stands alone fits.
+    """
+    if not {"ref", "eval"} <= halves.keys():
+        return
+    ref, eval_, declared = halves["ref"], halves["eval"], requests["ref"].declared
     _check_classes(ref.vectors, eval_.vectors, declared, configuration)
     if not (ref.data.count and eval_.data.count):
         return

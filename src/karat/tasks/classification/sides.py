@@ -16,9 +16,7 @@ def check_sides(
 ) -> dict[str, Side]:
     """Both sides, read and checked; `configuration` is the place of the configuration file."""
     sides = {name: read_side(card.name, request, problems) for name, request in requests.items()}
-    if "ref" in sides and "eval" in sides:
-        declared = requests["ref"].declared
-        cross_check(_half(sides["ref"]), _half(sides["eval"]), declared, configuration)
+    cross_check({name: _half(side) for name, side in sides.items()}, requests, configuration)
     return sides
 
 

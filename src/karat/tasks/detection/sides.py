@@ -30,10 +30,8 @@ def check_sides(
     for name, request in requests.items():
         side = read_side(request, problems)
         found[name] = Checked(side, pairs_of(card, request, side, problems))
-    if "ref" in found and "eval" in found:
-        declared = requests["ref"].declared
-        ref, eval_ = _half(found["ref"].side), _half(found["eval"].side)
-        sides.cross_check(ref, eval_, declared, configuration)
+    halves = {name: _half(one.side) for name, one in found.items()}
+    sides.cross_check(halves, requests, configuration)
     return found
 
 

@@ -7,6 +7,7 @@ and what touches nothing. Each span belongs to one error only.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,7 +93,18 @@ def _told_apart(
     return out
 
 
-def _pairs_once(g, p, which, free_gold, free_pred, settle) -> None:  # type: ignore[no-untyped-def]
+Settle = Callable[[int, IntArray, IntArray, IntArray, IntArray], None]
+"""Takes the kind of some errors, the gold and predicted span of each, and all of their spans."""
+
+
+def _pairs_once(
+    g: IntArray,
+    p: IntArray,
+    which: BoolArray,
+    free_gold: BoolArray,
+    free_pred: BoolArray,
+    settle: Callable[[IntArray, IntArray], None],
+) -> None:
     """Settle the chosen pairs, each span in one pair at most."""
     gold, pred = g[which], p[which]
     while len(gold):
@@ -105,7 +117,7 @@ def _pairs_once(g, p, which, free_gold, free_pred, settle) -> None:  # type: ign
         gold, pred = gold[rest], pred[rest]
 
 
-def _boundaries(a, b, g, p, settle) -> None:  # type: ignore[no-untyped-def]
+def _boundaries(a: Spans, b: Spans, g: IntArray, p: IntArray, settle: Settle) -> None:
     """Tell apart how the boundaries of overlapping spans differ."""
     longer = (b.start[p] <= a.start[g]) & (b.end[p] >= a.end[g])
     shorter = (b.start[p] >= a.start[g]) & (b.end[p] <= a.end[g]) & ~longer

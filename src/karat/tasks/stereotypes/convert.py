@@ -15,7 +15,7 @@ from karat.errors import DataError, MissingExtra, UsageError
 from karat.model.problem import Problems
 from karat.read.source import Source
 from karat.tasks.stereotypes import SECTIONS
-from karat.tasks.stereotypes.formats import columns_of
+from karat.tasks.stereotypes.formats import columns_of, has_blank
 from karat.tasks.stereotypes.release import read_release
 from karat.tasks.stereotypes.translate import read_table, translated
 
@@ -66,8 +66,7 @@ def _section(columns: Columns) -> str:
     told = set(columns.get("section", ()))
     if len(told) == 1 and told <= set(SECTIONS):
         return str(told.pop())
-    blank = any("BLANK" in str(text) for text in list(columns.get("context", ()))[:20])
-    return SECTIONS[0] if "c1_word" in columns or blank else SECTIONS[1]
+    return SECTIONS[0] if "c1_word" in columns or has_blank(columns) else SECTIONS[1]
 
 
 def _finish(

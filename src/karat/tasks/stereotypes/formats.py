@@ -119,7 +119,7 @@ def _by_section(sheet: Sheet, asked: str | None, problems: Problems) -> list[She
     told = sheet.columns.get("section")
     if told and set(told) == set(SECTIONS):
         return [_part(sheet, section, told) for section in SECTIONS]
-    by_rows = SECTIONS[0] if _has_blank(sheet) else SECTIONS[1]
+    by_rows = SECTIONS[0] if has_blank(sheet.columns) else SECTIONS[1]
     if asked is not None:
         if asked != by_rows:
             _warn_of_section(sheet, f"--{asked}-df-file", asked, by_rows, problems)
@@ -139,9 +139,9 @@ def _warn_of_section(sheet: Sheet, who: str, said: str, seen: str, problems: Pro
     problems.add("section-name", text, file=sheet.file, severity="warning")
 
 
-def _has_blank(sheet: Sheet) -> bool:
+def has_blank(columns: Mapping[str, Sequence[Any]]) -> bool:
     """Whether the first contexts have a gap to fill."""
-    return any("BLANK" in str(text) for text in sheet.columns.get("context", [])[:20])
+    return any("BLANK" in str(text) for text in columns.get("context", ())[:20])
 
 
 def _part(sheet: Sheet, section: str, told: Sequence[Any]) -> Sheet:
