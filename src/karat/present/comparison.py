@@ -9,15 +9,22 @@ from collections.abc import Sequence
 
 from karat.model.report import Comparison, Difference, Report, Score, SliceDifference, System
 from karat.present.grid import Cell, grid
-from karat.present.numbers import chance, count, decimals, fixed, interval, interval_title
-from karat.present.style import Meaning, Style
+from karat.present.numbers import (
+    SIGNIFICANT,
+    chance,
+    count,
+    decimals,
+    fixed,
+    interval,
+    interval_title,
+)
+from karat.present.style import Style, news
 from karat.present.widths import WIDTH, clean, elide, wrap
 
 SHOWN = 12
 MOST_ABREAST = 5
 """More systems than this have no room beside each other and stand below each other."""
 
-SIGNIFICANT = 0.05
 _RAISED = dict(zip("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
 
 
@@ -175,19 +182,12 @@ def _row(one: Difference, style: Style) -> list[Cell]:
     value = fixed(one.value, places, style, signed=True)
     return [
         Cell(one.name),
-        Cell(value, meaning(one) if sure else None, decimal=True),
+        Cell(value, news(one.value, one.better) if sure else None, decimal=True),
         Cell(between),
         Cell(chance(p)),
         Cell(seen, decimal=bool(seen)),
         Cell(counted),
     ]
-
-
-def meaning(one: Difference) -> Meaning | None:
-    """Whether a difference is good or bad news for the system."""
-    if not one.value or one.better not in ("higher", "lower"):
-        return None
-    return "good" if (one.value > 0) == (one.better == "higher") else "bad"
 
 
 def _slices(comparison: Comparison, style: Style, everything: bool) -> list[list[str]]:
@@ -228,7 +228,7 @@ def _slice_row(part: SliceDifference, one: Difference, style: Style) -> list[Cel
         Cell(f" {part.level}"),
         Cell(
             fixed(one.value, places, style, signed=True),
-            meaning(one) if star else None,
+            news(one.value, one.better) if star else None,
             decimal=True,
         ),
         Cell(interval(one.low, one.high, places, style)),

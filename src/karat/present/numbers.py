@@ -9,6 +9,9 @@ from karat.present.style import Style
 _USUAL = {"fraction": 4, "signed": 4, "percent": 2, "count": 0}
 _MOST = 8
 
+SIGNIFICANT = 0.05
+"""Below this a p, or a q, gets its star."""
+
 CHANCES = {"p", "q"}
 """Columns of any table whose numbers are probabilities of chance."""
 

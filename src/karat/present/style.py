@@ -55,3 +55,10 @@ class Style:
     def cut(self) -> str:
         """What stands where a name was cut."""
         return "…" if self.unicode else ".."
+
+
+def news(difference: float | None, better: str) -> Meaning | None:
+    """Whether a difference is good or bad; None where there is none, or no direction is better."""
+    if not difference or better not in ("higher", "lower"):
+        return None
+    return "good" if (difference > 0) == (better == "higher") else "bad"

@@ -11,16 +11,24 @@ from karat.model.direction import badness
 from karat.model.report import Report, Score, Slice, SliceScore
 from karat.present.comparison import comparison_lines
 from karat.present.grid import Cell, grid
-from karat.present.numbers import count, decimals, duration, fixed, interval, interval_title, plural
+from karat.present.numbers import (
+    SIGNIFICANT,
+    count,
+    decimals,
+    duration,
+    fixed,
+    interval,
+    interval_title,
+    plural,
+)
 from karat.present.problems import brief
-from karat.present.style import Meaning, Style
+from karat.present.style import Style, news
 from karat.present.suite import suite_lines
 from karat.present.tables import example_lines, table_lines
 from karat.present.widths import WIDTH, clean, elide, width, wrap
 
 SHOWN_SLICES = 12
 SHOWN_SCORES = 12
-SIGNIFICANT = 0.05
 
 
 @dataclass(slots=True)
@@ -231,17 +239,10 @@ def _slice_row(
         Cell(fixed(scored.value, places, style), decimal=True),
         Cell(interval(scored.low, scored.high, places, style)),
         Cell(count(piece.n, style)),
-        Cell(difference, _meaning(scored.difference, score) if star else None, bool(difference)),
+        Cell(difference, news(scored.difference, score.better) if star else None, bool(difference)),
         Cell("*" if star else ""),
         Cell(notes.mark(scored.reason if scored.value is None else ""), "dim"),
     ]
-
-
-def _meaning(difference: float | None, score: Score) -> Meaning | None:
-    """Whether a difference is good or bad news; None where the metric has no direction."""
-    if not difference or score.better not in ("higher", "lower"):
-        return None
-    return "good" if (difference > 0) == (score.better == "higher") else "bad"
 
 
 def _notes(report: Report, notes: Footnotes) -> list[str]:

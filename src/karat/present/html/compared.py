@@ -11,7 +11,6 @@ from karat.present.comparison import lead, tests_told
 from karat.present.html import svg
 from karat.present.html.figures import (
     RANGES,
-    SIGNIFICANT,
     interval_of,
     main_scores,
     meaning,
@@ -23,7 +22,7 @@ from karat.present.html.markup import Content, Safe, breakable, element, joined
 from karat.present.html.scale import Scale, spanning
 from karat.present.html.scores import shared_axis
 from karat.present.html.sheet import Cell, Column, Footnotes, sheet, with_span
-from karat.present.numbers import chance
+from karat.present.numbers import SIGNIFICANT, chance
 
 MOST_SLICES = 60
 MOST_ROWS = 300

@@ -5,10 +5,9 @@ from __future__ import annotations
 from karat.model.report import Report, Score
 from karat.present.numbers import count, decimals, fixed, plural
 from karat.present.numbers import interval as between
-from karat.present.style import Style
+from karat.present.style import Style, news
 
 STYLE = Style(unicode=True)
-SIGNIFICANT = 0.05
 
 RANGES = {"fraction": (0.0, 1.0), "percent": (0.0, 100.0), "signed": (-1.0, 1.0)}
 """Scale of a metric -> the whole axis on which its interval is drawn."""
@@ -44,17 +43,9 @@ def size(report: Report) -> str:
     return said
 
 
-def good(difference: float | None, better: str) -> bool | None:
-    """Whether a difference is good news; None where it is none or the metric has no direction."""
-    if not difference or better not in ("higher", "lower"):
-        return None
-    return (difference > 0) == (better == "higher")
-
-
 def meaning(difference: float | None, better: str, sure: bool) -> str:
     """The class of a mark: good, bad, or nothing while it is not sure."""
-    said = good(difference, better) if sure else None
-    return "" if said is None else "good" if said else "bad"
+    return (news(difference, better) or "") if sure else ""
 
 
 def main_scores(scores: list[Score], most: int = 12) -> list[Score]:

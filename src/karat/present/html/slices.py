@@ -6,7 +6,6 @@ from karat.model.direction import badness
 from karat.model.report import Report, Score, Slice, SliceScore
 from karat.present.html import svg
 from karat.present.html.figures import (
-    SIGNIFICANT,
     interval_of,
     main_scores,
     meaning,
@@ -17,7 +16,7 @@ from karat.present.html.figures import (
 from karat.present.html.markup import Content, Safe, breakable, element, joined
 from karat.present.html.scale import Scale, spanning
 from karat.present.html.sheet import Cell, Column, sheet, with_span
-from karat.present.numbers import chance
+from karat.present.numbers import SIGNIFICANT, chance
 from karat.present.terminal import headline
 
 MOST_SLICES = 60

@@ -5,15 +5,14 @@ from __future__ import annotations
 from karat.model.direction import badness
 from karat.model.report import Report, Score, Slice, SliceScore
 from karat.present.html.figures import (
-    SIGNIFICANT,
-    good,
     interval_of,
     signed,
     size,
     value_of,
 )
-from karat.present.numbers import chance, interval_title
+from karat.present.numbers import SIGNIFICANT, chance, interval_title
 from karat.present.problems import counted
+from karat.present.style import news
 from karat.present.suite import counts_of, tests_of
 from karat.present.terminal import headline
 
@@ -61,7 +60,7 @@ def _weakest(report: Report, score: Score) -> str:
         if one.name == score.name
         and one.q is not None
         and one.q < SIGNIFICANT
-        and good(one.difference, score.better) is False
+        and news(one.difference, score.better) == "bad"
     ]
     if not found:
         return f"No slice is surely worse than the rest in {score.name}."
