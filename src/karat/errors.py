@@ -42,8 +42,7 @@ class DataError(KaratError):
 
         if not isinstance(problems, Problems):
             collected = Problems()
-            for problem in problems:
-                collected.take(problem)
+            collected.take_all(problems)
             problems = collected
         self.problems = problems
         first = next((p.text for p in problems if p.severity == "error"), "")

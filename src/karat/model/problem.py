@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, get_args
 
 import msgspec
@@ -81,12 +81,15 @@ class Problems:
         if n > 0:
             self._totals[code, severity, file] += n
 
+    def take_all(self, problems: Iterable[Problem]) -> None:
+        """Take finished problems in."""
+        for problem in problems:
+            self.take(problem)
+
     def join(self, other: Problems) -> None:
         """Take in what another collector met; what both met counts once."""
         known = set(self._kept)
-        for problem in other:
-            if problem not in known:
-                self.take(problem)
+        self.take_all(problem for problem in other if problem not in known)
         for tally, n in other._totals.items():
             self._totals[tally] = max(self._totals[tally], n)
 

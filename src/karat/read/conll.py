@@ -73,8 +73,7 @@ def read_columns(
     """The last `wanted` columns of a file; None where something is wrong, which is reported."""
     before = problems.errors
     faults = source.check()
-    for fault in faults:
-        problems.take(fault)
+    problems.take_all(faults)
     if faults:
         return None
     parts: list[list[CodeArray]] = [[] for _ in range(wanted)]

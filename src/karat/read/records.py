@@ -109,8 +109,7 @@ class Records(Generic[S]):
         from karat.read.lines import read_lines
 
         faults = self.source.check(self.extensions)
-        for fault in faults:
-            self.problems.take(fault)
+        self.problems.take_all(faults)
         if faults:
             return
         try:
@@ -124,8 +123,7 @@ class Records(Generic[S]):
                 yield from read_lines(self)
         except DataError as error:
             self.count = None
-            for fault in error.problems:
-                self.problems.take(fault)
+            self.problems.join(error.problems)
             return
         self.source.records = self.count
         if self.count == 0:

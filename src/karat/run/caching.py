@@ -35,8 +35,7 @@ SCHEMAS: Mapping[str, type[_Text]] = {"text-classification": _Text, "nli": _Pair
 def read_texts(task: str, name: str) -> list[list[str]]:
     """The texts of the data, a list a field. A DataError lists every record that has none."""
     source, problems = Source.of(name), Problems()
-    for fault in source.check():
-        problems.take(fault)
+    problems.take_all(source.check())
     fields = SCHEMAS[task].__struct_fields__
 
     def diagnose(record: Mapping[str, Any], place: Place) -> None:

@@ -218,8 +218,7 @@ def check_configuration(
     try:
         requests = configuration.requests()
     except DataError as error:
-        for problem in error.problems:
-            problems.take(problem)
+        problems.join(error.problems)
         return configuration
     home = importlib.import_module(f"{card.module.rpartition('.')[0]}.sides")
     place = Place(problems, configuration.path.name)
@@ -231,15 +230,13 @@ def _read(path: Path, place: Place) -> dict[str, Any] | None:
     """The object in a JSON file."""
     source = Source.of(path, place.file)
     faults = source.check()
-    for fault in faults:
-        place.problems.take(fault)
+    place.problems.take_all(faults)
     if faults:
         return None
     try:
         text = source.data().decode("utf-8")
     except DataError as error:
-        for fault in error.problems:
-            place.problems.take(fault)
+        place.problems.join(error.problems)
         return None
     except UnicodeDecodeError as error:
         place.add("encoding", f"byte 0x{error.object[error.start]:02x} is not UTF-8; re-save it")

@@ -15,7 +15,7 @@ import msgspec
 import karat
 from karat.errors import DataError, UsageError
 from karat.model.problem import Problems
-from karat.model.report import Gate, Report
+from karat.model.report import Gate, Input, Report
 from karat.model.seen import Seen
 from karat.model.suite import Category, FailingRow, Run, RunInput, Summary, Test, worst
 from karat.model.task import Card, Declared, Request
@@ -272,18 +272,15 @@ def _gate(tests: Sequence[Test], settings: StressSettings) -> Gate:
     return Gate(rule=rule, passed=not failing, value=float(len(failing)), text=text)
 
 
-def _inputs(config: Configuration, material: Material) -> list[Any]:
+def _inputs(config: Configuration, material: Material) -> list[Input]:
+    """The files of the run, those of data with the rows of their side."""
     rows = {"ref": material.ref.n, "eval": material.other.n}
     return [
-        one if one.role == "configuration" else _with_rows(one, rows[one.role.split()[0]])
+        one
+        if one.role == "configuration"
+        else msgspec.structs.replace(one, records=rows[one.role.split()[0]])
         for one in inputs_of(config)
     ]
-
-
-def _with_rows(one: Any, rows: int) -> Any:
-    import msgspec
-
-    return msgspec.structs.replace(one, records=rows)
 
 
 def _digest(report: Report) -> str | None:
@@ -293,8 +290,10 @@ def _digest(report: Report) -> str | None:
 def _notes(card: Card, config: Configuration) -> list[str]:
     notes = ["a test warns or fails only where the effect is large and the data enough to tell"]
     if card.config_name in ("Text Classification", "Natural Language Inference"):
-        notes.append("confidence and accuracy estimated from it cannot see that inputs mean "
-                     "something else")  # fmt: skip
+        blind = (
+            "confidence and accuracy estimated from it cannot see that inputs mean something else"
+        )
+        notes.append(blind)
     if not (config.declared.numeric or config.declared.categorical):
         notes.append("no metadata is declared, so its kinds were told from the values")
     return notes

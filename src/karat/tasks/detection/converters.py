@@ -40,8 +40,7 @@ def voc(
         try:
             image, boxes = _voc_image(path, number, shift, problems)
         except DataError as error:
-            for problem in error.problems:
-                problems.take(problem)
+            problems.join(error.problems)
             continue
         images.append(image)
         found += boxes

@@ -35,8 +35,7 @@ def read(card: Card, request: Request, problems: Problems) -> DetectionPairs | N
         pairs = pairs_of(card, request, read_side(request, problems), problems)
         return None if problems.errors else pairs
     except DataError as stopped:
-        for problem in stopped.problems:
-            problems.take(problem)
+        problems.join(stopped.problems)
         return None
 
 

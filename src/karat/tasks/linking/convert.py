@@ -40,8 +40,7 @@ def convert(
     try:
         side = read_side([Source.of(one) for one in inputs], said, problems, id_mapping(said))
     except DataError as stopped:
-        for problem in stopped.problems:
-            problems.take(problem)
+        problems.join(stopped.problems)
         return
     if problems.errors:
         return

@@ -54,8 +54,7 @@ def _guarded(
     try:
         side = read_side(files, options, problems, renamed)
     except DataError as stopped:
-        for problem in stopped.problems:
-            problems.take(problem)
+        problems.join(stopped.problems)
         return None
     # Before the cut, as every other defect of a file is told wherever it stands.
     check_types(side.annotations, problems)

@@ -56,8 +56,7 @@ def _read(path: Path, problems: Problems) -> dict[str, list[Any]] | None:
     try:
         return columns_of(Source.of(path), problems)
     except DataError as error:
-        for problem in error.problems:
-            problems.take(problem)
+        problems.join(error.problems)
         return None
 
 
@@ -81,8 +80,7 @@ def _finish(
         try:
             table = read_table(Path(name), problems)
         except DataError as error:
-            for problem in error.problems:
-                problems.take(problem)
+            problems.join(error.problems)
             return
         if problems.errors and not table:
             return

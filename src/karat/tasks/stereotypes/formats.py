@@ -38,8 +38,7 @@ def read_sheets(request: Request, wanted: Iterable[str], problems: Problems) -> 
     named = [s for s in SECTIONS if request.options.get(f"{s}_df_file") is not None]
     for source, section in zip_longest(request.gold, named):
         faults = source.check()
-        for fault in faults:
-            problems.take(fault)
+        problems.take_all(faults)
         if faults:
             continue
         try:
@@ -47,8 +46,7 @@ def read_sheets(request: Request, wanted: Iterable[str], problems: Problems) -> 
             both = section is not None and len(found) > 1
             sheets += [one for one in found if one.section == section] if both else found
         except DataError as error:
-            for problem in error.problems:
-                problems.take(problem)
+            problems.join(error.problems)
     return sheets
 
 

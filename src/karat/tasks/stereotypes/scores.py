@@ -71,8 +71,7 @@ class _Part:
 def read_scores(source: Source, problems: Problems) -> Scores | None:
     """The scores of a file, None where it cannot be used; what is wrong is reported."""
     faults = source.check()
-    for fault in faults:
-        problems.take(fault)
+    problems.take_all(faults)
     if faults:
         return None
     try:
@@ -88,8 +87,7 @@ def read_scores(source: Source, problems: Problems) -> Scores | None:
         data = source.data()
         return _typed(source, data) or _checked(source, _as_it_is(source, data, problems), problems)
     except DataError as error:
-        for problem in error.problems:
-            problems.take(problem)
+        problems.join(error.problems)
         return None
 
 

@@ -24,8 +24,7 @@ _GERMAN_BLANKS = ("LEERES", "LEER")
 def read_table(path: Path, problems: Problems) -> dict[tuple[str, str], str]:
     """(id, field) -> text, of a file of rows with these three: CSV, TSV, JSON lines, parquet."""
     source = Source.of(path)
-    for fault in source.check():
-        problems.take(fault)
+    problems.take_all(source.check())
     if problems.errors:
         return {}
     columns, lines = rows_of(source, problems)
