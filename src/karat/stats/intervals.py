@@ -19,7 +19,7 @@ from karat.model.metric import Events, Metric, Ratio, Smooth
 from karat.model.pairs import FloatArray
 from karat.stats.influence import summed
 from karat.stats.quantiles import normal_quantile, t_quantile
-from karat.stats.resample import FEW_CLUSTERS, drawable, resampled, resampled_events, wanted
+from karat.stats.resample import drawable, resampled, resampled_events, wanted
 from karat.stats.spread import Sample, Spread, agrees, at_end, clipped, refusal, spread
 
 AGREE = "every unit agrees, so the spread cannot be estimated"
@@ -49,7 +49,7 @@ class Estimate:
 
     `value` is None where the score is undefined, and `reason` says why; `low` and `high` are None
     where there is no interval, and `no_interval` says why. `clusters` is how many clusters were
-    drawn, None where items stand alone; `few_clusters` warns that they are under 20.
+    drawn, None where items stand alone.
     """
 
     name: str
@@ -65,7 +65,6 @@ class Estimate:
     method: str = ""
     reason: str = ""
     no_interval: str = ""
-    few_clusters: bool = False
 
 
 def estimate(
@@ -158,7 +157,6 @@ class _Found:
             n=self.behind[c],
             unit=sample.unit,
             clusters=self.units(c) if clustered else None,
-            few_clusters=clustered and self.units(c) < FEW_CLUSTERS,
             chance=number(self.spread.chance[c]),
             **found,
         )

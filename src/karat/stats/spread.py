@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from karat.model.direction import RANGES
 from karat.model.evidence import Counts, Evidence
 from karat.model.metric import Events, Metric, Ratio, Smooth, Totals
 from karat.model.pairs import FloatArray, IntArray
 from karat.stats.influence import Influence, gradient, influence
 from karat.stats.units import Units, cluster_codes, fold
-
-RANGES = {"fraction": (0.0, 1.0), "percent": (0.0, 100.0), "signed": (-1.0, 1.0)}
 
 
 @dataclass

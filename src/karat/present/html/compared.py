@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from karat.model.direction import RANGES
 from karat.model.report import Comparison, Difference, Report, System
 from karat.present.comparison import lead, tests_told
 from karat.present.html import svg
 from karat.present.html.figures import (
-    RANGES,
     interval_of,
     main_scores,
     meaning,

@@ -9,9 +9,6 @@ from karat.present.style import Style, news
 
 STYLE = Style(unicode=True)
 
-RANGES = {"fraction": (0.0, 1.0), "percent": (0.0, 100.0), "signed": (-1.0, 1.0)}
-"""Scale of a metric -> the whole axis on which its interval is drawn."""
-
 
 def value_of(scale: str, value: float | None, low: float | None, high: float | None) -> str:
     """The value with the digits that its interval supports, a dash where it is undefined."""

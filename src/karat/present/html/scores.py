@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from karat.model.direction import RANGES
 from karat.model.report import Report, Score
 from karat.present.html import svg
 from karat.present.html.figures import (
-    RANGES,
     STYLE,
     interval_of,
     main_scores,
