@@ -17,6 +17,7 @@ from random import Random
 from typing import Any, TypeVar
 
 import sample_phrases as words
+from sample_config import configuration
 
 TARGET = Path(__file__).parents[1] / "src" / "karat" / "samples"
 OVERCONFIDENCE = 1.35
@@ -173,26 +174,14 @@ SAMPLES = (
 )  # fmt: skip
 
 
-def configuration(sample: Sample) -> Row:
-    """The run configuration that ties the four files of a sample together."""
+def declared(sample: Sample) -> Row:
+    """What the run configuration of a sample says of its data."""
     profiling: Row = {"class_names": list(sample.class_names)}
     if sample.numeric:
         profiling["custom_numeric_metadata"] = list(sample.numeric)
     if sample.categorical:
         profiling["custom_categorical_metadata"] = list(sample.categorical)
-    return {
-        "run_name": f"{sample.name} sample",
-        "model_task": sample.model_task,
-        "model_info": None,
-        "data_info": {"ref_path": "ref.jsonl", "eval_path": "gold.jsonl"},
-        "prediction_info": {
-            "ref_path": "ref_predictions.jsonl",
-            "eval_path": "predictions.jsonl",
-            "n_samples": None,
-        },
-        "data_profiling_info": profiling,
-        "random_seed": 42,
-    }
+    return profiling
 
 
 def files(sample: Sample) -> Iterator[tuple[str, str]]:
@@ -202,7 +191,7 @@ def files(sample: Sample) -> Iterator[tuple[str, str]]:
         pairs = list(sample.make(Dice(f"{sample.name} {side}"), side, sample.rows))
         yield f"{gold}.jsonl", lines(row for row, _ in pairs)
         yield f"{predictions}.jsonl", lines({"probabilities": p} for _, p in pairs)
-    yield "config.json", json.dumps(configuration(sample), indent=2) + "\n"
+    yield "config.json", configuration(sample.name, sample.model_task, declared(sample))
 
 
 def lines(rows: Iterator[Row]) -> str:

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from sample_config import configuration
+
 TARGET = Path(__file__).parents[1] / "src" / "karat" / "samples"
 NAME = "object-detection"
 CLASSES = ("boat", "buoy", "person", "gull")
@@ -104,23 +106,6 @@ def drawn(box: Box) -> bool:
     return bool(box["x_min"] < box["x_max"] and box["y_min"] < box["y_max"])
 
 
-def configuration() -> Row:
-    """The run configuration that ties the four files together."""
-    return {
-        "run_name": f"{NAME} sample",
-        "model_task": "Object Detection",
-        "model_info": None,
-        "data_info": {"ref_path": "ref.jsonl", "eval_path": "gold.jsonl"},
-        "prediction_info": {
-            "ref_path": "ref_predictions.jsonl",
-            "eval_path": "predictions.jsonl",
-            "n_samples": None,
-        },
-        "data_profiling_info": {"class_names": list(CLASSES)},
-        "random_seed": 42,
-    }
-
-
 def main(target: Path = TARGET) -> None:
     """Write the sample below `target`."""
     folder = target / NAME
@@ -130,7 +115,7 @@ def main(target: Path = TARGET) -> None:
         for place, name in enumerate(names):
             text = "".join(json.dumps(pair[place]) + "\n" for pair in pairs)
             (folder / f"{name}.jsonl").write_text(text, encoding="utf-8", newline="\n")
-    text = json.dumps(configuration(), indent=2) + "\n"
+    text = configuration(NAME, "Object Detection", {"class_names": list(CLASSES)})
     (folder / "config.json").write_text(text, encoding="utf-8", newline="\n")
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from sample_config import configuration
+
 TARGET = Path(__file__).parents[1] / "src" / "karat" / "samples" / "entities"
 ROWS = 240
 DESKS = ("city", "harbour", "sports")
@@ -105,20 +107,9 @@ def main(target: Path = TARGET) -> None:
         for name, rows in ((gold_name, gold), (pred_name, pred)):
             lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
             (target / f"{name}.jsonl").write_bytes(lines.encode())
-    config = {
-        "run_name": "entities sample",
-        "model_task": "Named Entity Recognition",
-        "model_info": None,
-        "data_info": {"ref_path": "ref.jsonl", "eval_path": "gold.jsonl"},
-        "prediction_info": {
-            "ref_path": "ref_predictions.jsonl",
-            "eval_path": "predictions.jsonl",
-            "n_samples": None,
-        },
-        "data_profiling_info": {"custom_categorical_metadata": ["desk"]},
-        "random_seed": 42,
-    }
-    (target / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    profiling = {"custom_categorical_metadata": ["desk"]}
+    config = configuration("entities", "Named Entity Recognition", profiling)
+    (target / "config.json").write_text(config, encoding="utf-8")
 
 
 if __name__ == "__main__":

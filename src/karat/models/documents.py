@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,7 +56,7 @@ def make_pairs(documents: Sequence[Sequence[str]], seed: int) -> list[Pair]:
         )
     chance = random.Random(seed)  # noqa: S311 - for data, not for secrets
     flat = [(d, sentence) for d, document in enumerate(documents) for sentence in document]
-    pairs = [Pair(a, b, 1) for document in documents for a, b in zip(document, document[1:])]  # noqa: B905, RUF007
+    pairs = [Pair(a, b, 1) for document in documents for a, b in pairwise(document)]
     for d, sentence in flat:
         other, second = flat[chance.randrange(len(flat))]
         while other == d:

@@ -150,6 +150,7 @@ def share_case(
     of: int | None = None,
     hits: int | None = None,
     usual: float | None = None,
+    statistic: str = "share of rows",
     **more: Any,
 ) -> Found:
     """A case on the share of a side's rows concerned, with Wilson's interval.
@@ -165,7 +166,7 @@ def share_case(
         limit,
         subject,
         share,
-        more.pop("statistic", "share of rows"),
+        statistic,
         text,
         side=side,
         rows=np.asarray(rows, dtype=np.int64),

@@ -31,6 +31,9 @@ JUDGED = frozenset(
 
 RELATIVE_WARN, RELATIVE_FAIL = 0.10, 0.25
 
+OFF = 0.05
+"""An estimate that is farther from the truth needs a word."""
+
 
 @dataclass(frozen=True)
 class Scored:
@@ -230,9 +233,9 @@ def estimated_accuracy(ref: Observed, other: Observed, limit: Limit, seed: int) 
         true = float(other.correct[other.known].mean())
         shown.append(("true", true, *wilson(true, int(other.known.sum()))))
         table |= {"true accuracy": true, "error of the estimate": estimate - true}
-        text += f"; it is {true:.3f}, since confidence cannot see that inputs mean something else"
-        if abs(estimate - true) < 0.05:
-            text = text.split(";")[0] + f"; it is {true:.3f}"
+        text += f"; it is {true:.3f}"
+        if abs(estimate - true) >= OFF:
+            text += ", since confidence cannot see that inputs mean something else"
     return [
         judged(
             limit,

@@ -117,21 +117,15 @@ def shown(value: Any, real: bool = False) -> str:
 
 def read(path: str) -> Annotations:
     """The mentions of an annotation table. Raises DataError with all that is wrong in it."""
+    from karat.tasks.linking.checks import check_types
     from karat.tasks.linking.tsv import read_table
 
     problems = Problems()
     found = read_table(Source.of(path), problems)
-    _sound_types(found, problems)
+    check_types(found, problems)
     if problems.errors:
         raise DataError(problems)
     return found
-
-
-def _sound_types(side: Annotations, problems: Problems) -> None:
-    """Report types that begin as JSON and are none."""
-    from karat.tasks.linking.checks import check_types
-
-    check_types(side, problems)
 
 
 def opened(gold: str, system: str, weights: str | None = None) -> tuple[Counting, Weights | None]:

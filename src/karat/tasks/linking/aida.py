@@ -6,6 +6,7 @@ Offsets are token numbers, counted from 1 through the whole document.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from karat.model.problem import Problems
 from karat.model.task import Source
@@ -23,6 +24,7 @@ def read_aida(source: Source, problems: Problems) -> Iterator[tuple[int, Mention
     """(line, mention): the entity is the fourth cell; --NME-- is a NIL of its own each time."""
     docid, token, count, unknown = "", 0, 0, 0
     begun: tuple[int, int, str] | None = None
+    report = partial(problems.add, file=source.name)
 
     def finished() -> Iterator[tuple[int, Mention]]:
         nonlocal begun
@@ -44,21 +46,11 @@ def read_aida(source: Source, problems: Problems) -> Iterator[tuple[int, Mention
             yield from finished()
             continue
         if not docid:
-            problems.add(
-                "outside-document",
-                f"a token stands before any {BOUNDARY}",
-                file=source.name,
-                line=line,
-            )
+            report("outside-document", f"a token stands before any {BOUNDARY}", line=line)
             return
         if inside and begun is None:
-            problems.add(
-                "mention-unopened",
-                "I without a B before it; taken as B",
-                file=source.name,
-                line=line,
-                severity="warning",
-            )
+            taken = "I without a B before it; taken as B"
+            report("mention-unopened", taken, line=line, severity="warning")
         if not inside or begun is None:
             yield from finished()
         token += 1
@@ -69,12 +61,8 @@ def read_aida(source: Source, problems: Problems) -> Iterator[tuple[int, Mention
                 eid = f"{NIL}_NME_{unknown}"
             begun = line, token, eid
         elif len(cells) > 1 and len(cells) < 4:
-            problems.add(
-                "cell-count",
-                f"{len(cells)} cells; a token in a mention has token, B or I, mention and entity",
-                file=source.name,
-                line=line,
-            )
+            wanted = "a token in a mention has token, B or I, mention and entity"
+            report("cell-count", f"{len(cells)} cells; {wanted}", line=line)
     yield from finished()
 
 
