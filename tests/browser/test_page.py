@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from chromium import Browser
 
+# Every test starts a browser.
+pytestmark = pytest.mark.slow
+
 KINDS = ["run", "compare", "several", "hostile", "history"]
 TABLE = "document.querySelector('table.sheet')"
 HEADS = f"{TABLE}.tHead.rows[0].cells"

@@ -16,6 +16,9 @@ from karat.model.task import Request
 from karat.read.source import Source
 from karat.run.comparing import system_names
 
+# Each compares whole runs, detection among them.
+pytestmark = pytest.mark.slow
+
 Sample = tuple[str, str, str]
 
 

@@ -81,6 +81,7 @@ def test_adversarial_cases(start: int) -> None:
         same(*coco_cases.case(seed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("params", PARAMS, ids="-".join)
 def test_other_parameters(params: dict[str, Any]) -> None:
     for seed in range(40):

@@ -77,6 +77,7 @@ def xywh(box: dict[str, float]) -> list[float]:
     return [x, y, right - x, low - y]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("background", ["none", "first", "last"])
 @pytest.mark.parametrize("rule", ["argmax", "multilabel:0.25", "multilabel:0", "topk:3", "topk:99"])
 def test_detections_of_vectors(rule: str, background: str) -> None:
