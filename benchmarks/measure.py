@@ -82,8 +82,10 @@ def shell(command: Sequence[str]) -> Work:
 
 def run_apart(script: Path, peer: Peer, folder: Path) -> Cost | str:
     """The cost of one peer in a child of its own, or why it failed."""
+    # The child has the options of this run too: some say what a peer does.
+    called = [str(script), *sys.argv[1:], "--peer", peer.name, "--folder", str(folder)]
     done = subprocess.run(
-        [sys.executable, str(script), "--peer", peer.name, "--folder", str(folder)],
+        [sys.executable, *called],
         capture_output=True,
         text=True,
         check=False,
