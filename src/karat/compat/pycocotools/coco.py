@@ -35,7 +35,7 @@ class COCO:
             self.dataset = dataset
             self.createIndex()
 
-    def createIndex(self) -> None:  # noqa: N802  # the names are the original's
+    def createIndex(self) -> None:
         """Index the data set by annotation, image and category."""
         self.anns, self.cats, self.imgs = {}, {}, {}
         self.imgToAnns, self.catToImgs = defaultdict(list), defaultdict(list)
@@ -52,7 +52,7 @@ class COCO:
         for key, value in self.dataset["info"].items():
             sys.stdout.write(f"{key}: {value}\n")
 
-    def getAnnIds(  # noqa: N802
+    def getAnnIds(
         self,
         imgIds: Any = (),
         catIds: Any = (),
@@ -72,7 +72,7 @@ class COCO:
             notes = [n for n in notes if n["iscrowd"] == iscrowd]
         return [n["id"] for n in notes]
 
-    def getCatIds(self, catNms: Any = (), supNms: Any = (), catIds: Any = ()) -> list[int]:  # noqa: N802
+    def getCatIds(self, catNms: Any = (), supNms: Any = (), catIds: Any = ()) -> list[int]:
         """The ids of the categories that fit all filters."""
         filters = (("name", catNms), ("supercategory", supNms), ("id", catIds))
         found = list(self.dataset.get("categories", ()))
@@ -82,7 +82,7 @@ class COCO:
                 found = [category for category in found if category.get(key) in values]
         return [category["id"] for category in found]
 
-    def getImgIds(self, imgIds: Any = (), catIds: Any = ()) -> list[int]:  # noqa: N802
+    def getImgIds(self, imgIds: Any = (), catIds: Any = ()) -> list[int]:
         """The ids of the images that fit all filters."""
         images, categories = _listed(imgIds), _listed(catIds)
         if not images and not categories:
@@ -93,19 +93,19 @@ class COCO:
             found = having if place == 0 and not found else found & having
         return list(found)
 
-    def loadAnns(self, ids: Any = ()) -> list[Record]:  # noqa: N802
+    def loadAnns(self, ids: Any = ()) -> list[Record]:
         """The annotations of these ids."""
         return [self.anns[i] for i in _listed(ids)]
 
-    def loadCats(self, ids: Any = ()) -> list[Record]:  # noqa: N802
+    def loadCats(self, ids: Any = ()) -> list[Record]:
         """The categories of these ids."""
         return [self.cats[i] for i in _listed(ids)]
 
-    def loadImgs(self, ids: Any = ()) -> list[Record]:  # noqa: N802
+    def loadImgs(self, ids: Any = ()) -> list[Record]:
         """The images of these ids."""
         return [self.imgs[i] for i in _listed(ids)]
 
-    def loadRes(self, resFile: Any) -> COCO:  # noqa: N802
+    def loadRes(self, resFile: Any) -> COCO:
         """The detections of a file, a list of dicts, or an array of rows of seven numbers."""
         if isinstance(resFile, (str, Path)):
             notes = _read(resFile)
@@ -145,7 +145,7 @@ class COCO:
         result.createIndex()
         return result
 
-    def loadNumpyAnnotations(self, data: Any) -> list[Record]:  # noqa: N802
+    def loadNumpyAnnotations(self, data: Any) -> list[Record]:
         """Dicts of an array of rows: image, x, y, width, height, score, category."""
         if data.ndim != 2 or data.shape[1] != 7:
             raise AssertionError("rows of seven numbers are needed")
@@ -159,11 +159,11 @@ class COCO:
             for row in data.tolist()
         ]
 
-    def annToRLE(self, ann: Record) -> Any:  # noqa: N802
+    def annToRLE(self, ann: Record) -> Any:
         """Refuse: masks are not supported."""
         raise UsageError("masks are not supported", help="load them with pycocotools itself")
 
-    annToMask = annToRLE  # noqa: N815
+    annToMask = annToRLE
 
 
 def _read(path: str | Path) -> Any:

@@ -121,7 +121,7 @@ class COCOeval:
         return notes if p.useCats else sorted(notes, key=lambda n: places[n["category_id"]])
 
     @property
-    def evalImgs(self) -> Sequence[Record | None]:  # noqa: N802  # the names are the original's
+    def evalImgs(self) -> Sequence[Record | None]:
         """What became of each category, range of area and image; may be set, to accumulate it."""
         if self._images is None and self._matching is not None:
             from karat.tasks.detection.perimage import per_image
@@ -132,10 +132,10 @@ class COCOeval:
         return [] if self._images is None else self._images
 
     @evalImgs.setter
-    def evalImgs(self, images: Sequence[Record | None]) -> None:  # noqa: N802
+    def evalImgs(self, images: Sequence[Record | None]) -> None:
         self._images, self._matching = images, None
 
-    def evaluateImg(self, imgId: Any, catId: Any, aRng: Any, maxDet: int) -> Record | None:  # noqa: N802
+    def evaluateImg(self, imgId: Any, catId: Any, aRng: Any, maxDet: int) -> Record | None:
         """What became of one image, category and range of area."""
         from karat.tasks.detection.perimage import categories_of
 
@@ -145,7 +145,7 @@ class COCOeval:
         place = categories_of(p).index(catId) * len(p.areaRng) + list(p.areaRng).index(aRng)
         return self.evalImgs[place * len(p.imgIds) + list(p.imgIds).index(imgId)]
 
-    def computeIoU(self, imgId: Any, catId: Any) -> Any:  # noqa: N802
+    def computeIoU(self, imgId: Any, catId: Any) -> Any:
         """The overlaps of an image's detections, best first, with its annotations; [] for none."""
         import numpy as np
 
